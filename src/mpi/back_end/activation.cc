@@ -123,7 +123,8 @@ Activation::Activation(const UnderlyingMpi& real, const Types& types, const Opti
       presence_(presence),
       context_(context),
       inter_node_(inter_node),
-      nodes_(context, inter_node, options),
+      placement_check_(presence.ranks_here(), warn),
+      nodes_(context, inter_node, options, placement_check_),
       mpi_progress_(mpi_progress),
       warn_(std::move(warn)),
       first_vote_(options.activate_after.value_or(first_vote)),
@@ -362,7 +363,7 @@ FallbackReason Activation::activate_over_nodes(Communicator& communicator, const
     const auto wire = inter_node_.set_up_wire(communicator.entry.members);
     internode::SetUpExchange exchange(*wire, communicator.rank, communicator.ranks);
     communicator.internode = nodes_.make(exchange, {node_, context_.is_there(), all.free_tag},
-                                         communicator.entry.members);
+                                         communicator.entry.members, communicator.data);
   });
   if (communicator.why.is_any()) return FallbackReason::failed_set_up;
   // Doubled to include the set-up in the team's first calls.
@@ -379,14 +380,18 @@ void Activation::make_team(Communicator& communicator, PooledTeam& pooled) {
     if (gather(mine, all, communicator)) return;
     throw FailureError("the MPI could not gather the data for setting up a team");
   };
-  const team::Bootstrap bootstrap{communicator.rank, communicator.ranks, std::cref(allgather)};
+  team::Bootstrap bootstrap{communicator.rank, communicator.ranks, std::cref(allgather)};
   const auto start = Clock::now();
   auto& team = pooled.entry.team;
   if (pooled.known.group) {
     team = team::make_or<team::Team>([&] { team::decline_in_known_group(bootstrap); },
                                      context_.get(), bootstrap, pooled.known.group);
   } else {
+    const machine::Topology& topology = context_.get().machine().topology;
+    const std::vector<int> page_nodes = placement_check_.sample(communicator.data, topology);
+    bootstrap.page_nodes = page_nodes;
     team = team::make_or_decline<team::Team>(bootstrap, context_.get(), bootstrap);
+    placement_check_.check(*team->group(), topology, communicator.entry.members, communicator.rank);
     pool_.keep_group(communicator.entry.members, communicator.rank,
                      {pooled.entry.number, team->group()});
   }

@@ -20,6 +20,7 @@
 #include "mpi/back_end/node_context.h"
 #include "mpi/back_end/underlying_mpi.h"
 #include "mpi/options.h"
+#include "mpi/placement_warning.h"
 #include "mpi/presence.h"
 #include "runtime/team/team_pool.h"
 
@@ -78,6 +79,7 @@ class Activation {
   Presence& presence_;
   NodeContext& context_;
   InterNode& inter_node_;
+  PlacementCheck placement_check_;
   NodeActivation nodes_;
   MpiProgress& mpi_progress_;
   Warn warn_;

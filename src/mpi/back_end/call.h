@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,6 +75,21 @@ concept HasInput = CollectiveCall<Call> && requires(const Call& call) {
 // All calls except the barrier.
 template <class Call>
 concept MovesData = CollectiveCall<Call> && Call::operation != select::Operation::barrier;
+
+// Notes the buffer argument of the call if it is larger than those of earlier calls. Also notes
+// addresses that are not significant on this rank, so they must not be dereferenced.
+template <CollectiveCall Call>
+void note_data(Communicator& communicator, const Call& call) {
+  if constexpr (MovesData<Call>) {
+    const std::size_t bytes = call.bytes(communicator);
+    if (bytes <= communicator.data.size()) return;
+    const void* address = address_of(call.output);
+    if constexpr (HasInput<Call>) {
+      if (!call.is_in_place()) address = address_of(call.input);
+    }
+    communicator.data = {static_cast<const std::byte*>(address), bytes};
+  }
+}
 
 // Describe a call in a message about its result.
 std::string described_data(const Written& written);

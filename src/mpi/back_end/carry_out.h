@@ -148,6 +148,7 @@ void inspect_and_count(Process& process, Communicator* communicator, Call& call)
   call.inspect(process, *communicator);
   const bool is_young = communicator->fallback == FallbackReason::not_activated;
   if (is_young && is_rejected_on_entry(process, *communicator, call)) return;
+  if (is_young) note_data(*communicator, call);
   process.count(*communicator);
 }
 

@@ -175,6 +175,7 @@ void Communicators::retire(Communicator& communicator) {
   communicator.entry = {};
   communicator.calls = 0;
   communicator.next_vote = 0;
+  communicator.data = {};
   communicator.mpi_ns = 0;
   communicator.why = {};
   communicator.latest = {};

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -50,6 +51,8 @@ struct Communicator {
   std::size_t calls = 0;  // number of calls before activation
   // The call count at which the ranks next vote on activation; equal on all ranks.
   std::size_t next_vote = 0;
+  // The largest buffer of a call before activation. It may have been freed since.
+  std::span<const std::byte> data;
   std::uint64_t mpi_ns = 0;  // time of these calls in the MPI
   Shares shares;             // statistics of its calls so far
   // The log of its calls: null if they are not logged, empty until its first call.

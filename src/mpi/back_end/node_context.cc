@@ -163,7 +163,8 @@ internode::NodeTimes times_of(const team::Team& team) {
 
 std::unique_ptr<internode::Team> NodeActivation::make(internode::SetUpExchange& exchange,
                                                       const Known& known,
-                                                      std::span<const int> in_job) {
+                                                      std::span<const int> in_job,
+                                                      std::span<const std::byte> data) {
   if (known.tag == 0)
     throw FailureError("no message tag is left for another team over several nodes");
   std::unique_ptr<internode::RankWire> wire;
@@ -175,10 +176,11 @@ std::unique_ptr<internode::Team> NodeActivation::make(internode::SetUpExchange& 
   const std::size_t table_size = internode::NodeMap::table_size(exchange.ranks());
   exchange.agree_on([&] {
     internode::NodeBootstrap node_ranks(*wire, places.here, places.place);
-    node = make_node_team(node_ranks, known.has_context);
+    node = make_node_team(node_ranks, known.has_context, data);
     if (places.are_in_order()) return;
     table = reinterpret_cast<int*>(node->common_memory(table_size * sizeof(int)));
   });
+  check_placement(*node, places.here, in_job);
   Report mine;
   mine.speaker = exchange.rank();
   std::optional<internode::Team::Parts> parts;
@@ -242,11 +244,28 @@ void NodeActivation::share_node_times(internode::SetUpExchange& exchange,
 }
 
 std::unique_ptr<team::Team> NodeActivation::make_node_team(internode::NodeBootstrap& node_ranks,
-                                                           bool has_context) {
-  const team::Bootstrap here = node_ranks.bootstrap();
+                                                           bool has_context,
+                                                           std::span<const std::byte> data) {
+  team::Bootstrap here = node_ranks.bootstrap();
   const std::vector<std::uint8_t> all = team::gather(here, static_cast<std::uint8_t>(has_context));
   if (std::find(all.begin(), all.end(), 0) != all.end()) share_machine(node_ranks, here);
+  const std::vector<int> page_nodes =
+      placement_check_.sample(data, context_.get().machine().topology);
+  here.page_nodes = page_nodes;
   return team::make_or_decline<team::Team>(here, context_.get(), here);
+}
+
+// `here` contains the ranks of this node in the communicator.
+void NodeActivation::check_placement(const team::Team& node, std::span<const int> here,
+                                     std::span<const int> in_job) noexcept {
+  try {
+    std::vector<int> in_job_here;
+    for (const int rank : here) in_job_here.push_back(in_job[static_cast<std::size_t>(rank)]);
+    placement_check_.check(*node.group(), context_.get().machine().topology, in_job_here,
+                           node.rank());
+  } catch (const std::exception&) {
+    return;  // the other ranks rely on this one
+  }
 }
 
 // The first rank of the node discovers the machine and broadcasts it.

@@ -6,6 +6,7 @@
 // the others.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "mpi/back_end/inter_node.h"
 #include "mpi/machine_discovery.h"
 #include "mpi/options.h"
+#include "mpi/placement_warning.h"
 #include "runtime/internode/internode_team.h"
 #include "runtime/internode/node_discovery.h"
 #include "runtime/memory/heap.h"
@@ -65,22 +67,29 @@ class NodeContext {
 class NodeActivation {
  public:
   // Keeps references to its arguments. The options' digests must be equal on all ranks.
-  NodeActivation(NodeContext& context, InterNode& inter_node, const Options& options)
-      : context_(context), inter_node_(inter_node), options_(options) {}
+  NodeActivation(NodeContext& context, InterNode& inter_node, const Options& options,
+                 PlacementCheck& placement_check)
+      : context_(context),
+        inter_node_(inter_node),
+        options_(options),
+        placement_check_(placement_check) {}
 
   struct Known {
     std::uint64_t node = 0;    // equal on the ranks of a node
     bool has_context = false;  // whether this rank has a context
     int tag = 0;               // not in use on any of these ranks; 0: none is left
   };
-  // `in_job` contains the members' ranks in MPI_COMM_WORLD. If a rank fails, throws the same
-  // FailureError on all ranks.
+  // `in_job` contains the members' ranks in MPI_COMM_WORLD, `data` a buffer of this rank. If a rank
+  // fails, throws the same FailureError on all ranks.
   std::unique_ptr<internode::Team> make(internode::SetUpExchange& exchange, const Known& known,
-                                        std::span<const int> in_job);
+                                        std::span<const int> in_job,
+                                        std::span<const std::byte> data);
 
  private:
-  std::unique_ptr<team::Team> make_node_team(internode::NodeBootstrap& node_ranks,
-                                             bool has_context);
+  std::unique_ptr<team::Team> make_node_team(internode::NodeBootstrap& node_ranks, bool has_context,
+                                             std::span<const std::byte> data);
+  void check_placement(const team::Team& node, std::span<const int> here,
+                       std::span<const int> in_job) noexcept;
   void share_mpi_times(internode::SetUpExchange& exchange, internode::Team::Parts& parts,
                        int speaker, std::size_t points);
   void share_node_times(internode::SetUpExchange& exchange, internode::Team::Parts& parts);
@@ -89,6 +98,7 @@ class NodeActivation {
   NodeContext& context_;
   InterNode& inter_node_;
   const Options& options_;
+  PlacementCheck& placement_check_;
 };
 
 }  // namespace huddle::mpi

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -41,14 +42,8 @@ void require(long result, int node) {
       fmt::format("cannot place memory on NUMA node {}: {}", node, std::strerror(errno)));
 }
 
-}  // namespace
-
-std::vector<int> numa_nodes_of_pages(std::span<const std::byte> pages) {
-  std::vector<const void*> addresses;
-  for (std::size_t at = 0; at < pages.size(); at += page_bytes()) {
-    static_cast<void>(*static_cast<const volatile std::byte*>(&pages[at]));
-    addresses.push_back(&pages[at]);
-  }
+// Returns the node of the page at each address.
+std::vector<int> nodes_of(const std::vector<std::uintptr_t>& addresses) {
   std::vector<int> nodes(addresses.size(), unknown_node);
   const long result =
       syscall(SYS_move_pages, 0, addresses.size(), addresses.data(), nullptr, nodes.data(), 0);
@@ -56,6 +51,35 @@ std::vector<int> numa_nodes_of_pages(std::span<const std::byte> pages) {
     if (result != 0 || node < 0) node = unknown_node;
   }
   return nodes;
+}
+
+}  // namespace
+
+std::vector<int> numa_nodes_of_pages(std::span<const std::byte> pages) {
+  std::vector<std::uintptr_t> addresses;
+  for (std::size_t at = 0; at < pages.size(); at += page_bytes()) {
+    static_cast<void>(*static_cast<const volatile std::byte*>(&pages[at]));
+    addresses.push_back(reinterpret_cast<std::uintptr_t>(&pages[at]));
+  }
+  return nodes_of(addresses);
+}
+
+std::vector<int> sample_numa_nodes(std::span<const std::byte> memory, int most_pages) {
+  const auto count = static_cast<std::size_t>(most_pages);
+  if (memory.size() < count * page_bytes()) return {};
+  std::vector<std::uintptr_t> addresses;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uintptr_t at =
+        reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size() / count * i;
+    addresses.push_back(at / page_bytes() * page_bytes());
+  }
+  return nodes_of(addresses);
+}
+
+bool allocates_on_own_node() {
+  int policy = MPOL_BIND;
+  if (syscall(SYS_get_mempolicy, &policy, nullptr, 0, nullptr, 0) != 0) return false;
+  return policy == MPOL_DEFAULT || policy == MPOL_LOCAL;
 }
 
 void bind_to_node(std::span<std::byte> pages, int node) {

@@ -19,6 +19,16 @@ inline constexpr int unknown_node = -1;
 // Requires: whole pages.
 std::vector<int> numa_nodes_of_pages(std::span<const std::byte> pages);
 
+// Returns the nodes of at most `most_pages` pages at equal distances in the memory, or unknown_node
+// for pages that are not mapped. Does not access the memory, which may be invalid or on a device.
+// Returns nothing if the memory is smaller than that number of pages.
+std::vector<int> sample_numa_nodes(std::span<const std::byte> memory, int most_pages);
+
+// Returns whether pages that this thread touches are allocated on its NUMA node, because neither it
+// nor the program that started it has set another policy, for example by numactl. Returns false if
+// the kernel does not report the policy.
+bool allocates_on_own_node();
+
 // Binds memory to a NUMA node. Throws FailureError if the kernel refuses.
 // Requires: the memory is untouched.
 void bind_to_node(std::span<std::byte> pages, int node);

@@ -30,6 +30,9 @@ struct Bootstrap {
   int rank = 0;
   int ranks = 1;
   Allgather allgather;
+  // The NUMA nodes of sampled pages of this rank's data; empty if none were sampled. The ranks
+  // exchange what follows from them, see placement_check.h.
+  std::span<const int> page_nodes = {};
 };
 
 // The error message of one rank; empty if it has no error. Has a fixed size, so that ranks can

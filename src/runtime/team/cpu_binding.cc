@@ -2,7 +2,10 @@
 // Copyright the huddle contributors
 #include "runtime/team/cpu_binding.h"
 
+#include <unistd.h>
 #include <algorithm>
+
+#include "common/error.h"
 
 namespace huddle::team {
 namespace {
@@ -31,6 +34,27 @@ CpuBinding cpu_binding_of_this_thread(double processors) {
   sched_getaffinity(0, sizeof here.allowed, &here.allowed);
   here.processors = processors;
   return here;
+}
+
+// An affinity mask that the user set before the launcher, such as "taskset -c 0-3 mpirun", also
+// restricts the launcher. The cgroup matters if the launcher is a service of the system, such as
+// Slurm's.
+cpu_set_t cpus_at_start(const CgroupLimits& limits) {
+  cpu_set_t cpus{};
+  const pid_t parent = getppid();
+  // In a PID namespace, the parent is 0 if it is outside.
+  if (parent == 0 || sched_getaffinity(parent, sizeof cpus, &cpus) != 0) return {};
+  if (limits.cpuset.empty()) return cpus;
+  cpu_set_t of_cgroup{};
+  try {
+    for (const int cpu : machine::CpuSet::parse(limits.cpuset)) {
+      CPU_SET(static_cast<std::size_t>(cpu), &of_cgroup);
+    }
+  } catch (const InputError&) {
+    return {};
+  }
+  CPU_AND(&cpus, &cpus, &of_cgroup);
+  return cpus;
 }
 
 std::vector<int> processors_of(std::span<const CpuBinding> by_rank,

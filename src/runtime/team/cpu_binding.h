@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "common/system.h"
 #include "model/machine/topology.h"
 
 namespace huddle::team {
@@ -18,10 +19,16 @@ namespace huddle::team {
 struct CpuBinding {
   cpu_set_t allowed;
   double processors = 0;  // CPU quota of the rank's cgroup, in CPUs; 0 if unlimited
+  cpu_set_t at_start{};   // see cpus_at_start(); empty if unknown
 };
 // Returns the binding of the calling thread. `processors` is the CPU quota of the cgroup, or 0 if
 // it is unlimited; the caller passes it because reading it takes dozens of system calls.
 CpuBinding cpu_binding_of_this_thread(double processors);
+
+// Returns the hardware threads that this process could use at its start, before anything bound it:
+// those on which the process that started it may run, and which its cgroup allows. Returns an empty
+// set if they are unknown, for example because that process is in another container.
+cpu_set_t cpus_at_start(const CgroupLimits& limits);
 
 // Returns by rank the OS index of the hardware thread on which the rank is assumed to run. Ranks
 // with the same binding are distributed over its hardware threads in rank order. A hardware thread

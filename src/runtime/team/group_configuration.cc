@@ -61,6 +61,12 @@ std::vector<CpuBinding> whereabouts_of(const std::vector<RankStatement>& stateme
   return cpu_bindings;
 }
 
+std::vector<MemoryNodes> memory_nodes_of(const std::vector<RankStatement>& statements) {
+  std::vector<MemoryNodes> memory_nodes;
+  for (const RankStatement& one : statements) memory_nodes.push_back(one.memory_nodes);
+  return memory_nodes;
+}
+
 std::string heap_refusal_of(const std::vector<RankStatement>& statements) {
   for (std::size_t rank = 0; rank < statements.size(); ++rank) {
     if (!statements[rank].has_heap) return fmt::format("rank {} has no shared heap", rank);
@@ -101,6 +107,7 @@ GroupConfiguration::GroupConfiguration(const AgreedConfiguration& agreed, const 
     : queue_bytes_(agreed.statements.front().queue_bytes),
       other_machine_(machine_of(agreed.machine_text)),
       cpu_bindings_(whereabouts_of(agreed.statements)),
+      memory_nodes_(memory_nodes_of(agreed.statements)),
       model_(machine(context)),
       locality_(node::locality(machine(context).topology,
                                processors_of(cpu_bindings_, machine(context).topology))),

@@ -29,6 +29,7 @@
 #include "runtime/team/bootstrap.h"
 #include "runtime/team/cpu_binding.h"
 #include "runtime/team/peer.h"
+#include "runtime/team/placement_check.h"
 #include "runtime/team/preparation.h"
 #include "runtime/team/team_context.h"
 #include "runtime/team/team_memory.h"
@@ -110,6 +111,8 @@ class GroupConfiguration {
   GroupConfiguration& operator=(const GroupConfiguration&) = delete;
 
   const std::vector<CpuBinding>& cpu_bindings() const { return cpu_bindings_; }
+  // Returns by rank where the data of the ranks were during set-up.
+  const std::vector<MemoryNodes>& memory_nodes() const { return memory_nodes_; }
   const machine::CostModel& model() const { return model_; }
   const node::RankLocality& locality() const { return locality_; }
   const select::TeamResources& resources() const { return resources_; }
@@ -141,6 +144,7 @@ class GroupConfiguration {
   std::size_t queue_bytes_;
   std::optional<machine::Machine> other_machine_;  // rank 0's, if the ranks' differ
   std::vector<CpuBinding> cpu_bindings_;           // by rank
+  std::vector<MemoryNodes> memory_nodes_;          // by rank
   machine::CostModel model_;
   node::RankLocality locality_;
   select::TeamResources resources_;

@@ -116,15 +116,18 @@ AgreedConfiguration agree_on_configuration(const Bootstrap& bootstrap, const Con
                                            AgreementBuffers& room) {
   const std::string& text = context.machine_text();
   const std::string& forcing = context.forcing_text();
+  CpuBinding binding = cpu_binding_of_this_thread(context.processors());
+  binding.at_start = context.cpus_at_start();
   const RankStatement mine{
-      cpu_binding_of_this_thread(context.processors()),
+      binding,
       context.queue_bytes(),
       text.size(),
       std::hash<std::string>()(text),
       forcing.size(),
       std::hash<std::string>()(forcing),
       context.heap().has_value(),
-      memory::OneSidedFence::is_supported(memory::OneSidedFence::Among::processes)};
+      memory::OneSidedFence::is_supported(memory::OneSidedFence::Among::processes),
+      memory_nodes(binding, context.machine().topology, bootstrap.page_nodes)};
   gather_to(std::span(room.statements), bootstrap, mine);
   AgreedConfiguration agreed{std::move(room.statements), {}, {}};
   const std::vector<RankStatement>& all = agreed.statements;

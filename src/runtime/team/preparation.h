@@ -20,6 +20,7 @@
 
 #include "runtime/team/bootstrap.h"
 #include "runtime/team/cpu_binding.h"
+#include "runtime/team/placement_check.h"
 #include "runtime/team/set_up.h"
 #include "runtime/team/team_context.h"
 
@@ -57,6 +58,7 @@ struct RankStatement {
   std::size_t forcing_digest = 0;
   bool has_heap = false;
   bool has_one_sided_fence = false;
+  MemoryNodes memory_nodes = {};
 };
 
 struct AgreedConfiguration {

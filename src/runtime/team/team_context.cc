@@ -4,15 +4,16 @@
 
 #include <utility>
 
-#include "common/system.h"
 #include "model/machine/machine_file.h"
+#include "runtime/team/cpu_binding.h"
 
 namespace huddle::team {
 
-Context::Context(ContextOptions options)
+Context::Context(ContextOptions options, const CgroupLimits& limits)
     : options_(std::move(options)),
       forcing_text_(options_.forcing.text()),
-      processors_(read_cgroup_limits(System()).processors.value_or(0)),
+      processors_(limits.processors.value_or(0)),
+      cpus_at_start_(team::cpus_at_start(limits)),
       peers_(std::make_shared<memory::Arena>(options_.arena)) {
   if (options_.machine_text.empty()) {
     options_.machine_text = machine::format_machine(options_.machine);

@@ -4,11 +4,14 @@
 // The state that all teams of a process share: the machine model, the arena and the peers.
 #pragma once
 
+#include <sched.h>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "common/system.h"
 #include "model/machine/cost.h"
 #include "model/machine/machine.h"
 #include "runtime/context/waiting.h"
@@ -45,7 +48,8 @@ struct ContextOptions {
 class Context {
  public:
   // Throws FailureError if the shared memory cannot be created.
-  explicit Context(ContextOptions options);
+  explicit Context(ContextOptions options)
+      : Context(std::move(options), read_cgroup_limits(System())) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -61,13 +65,18 @@ class Context {
   // Returns the CPU quota of the cgroup, in CPUs, at the construction of the context; 0 if
   // unlimited.
   double processors() const { return processors_; }
+  // Returns the hardware threads that this process could use at its start; see cpu_binding.h.
+  const cpu_set_t& cpus_at_start() const { return cpus_at_start_; }
   int processes_here() const { return options_.processes_here; }
   Peers& peers() { return peers_; }
 
  private:
+  Context(ContextOptions options, const CgroupLimits& limits);
+
   ContextOptions options_;
   std::string forcing_text_;
   double processors_;
+  cpu_set_t cpus_at_start_;
   Peers peers_;
 };
 

@@ -13,6 +13,7 @@ import sys
 import time
 
 import bench as bench_module
+import bindings
 import deaths
 import devices
 import different_counts
@@ -65,6 +66,7 @@ GROUPS = {
     "deaths": deaths.deaths,
     "devices": devices.devices,
     "halves": halves.halves,
+    "bindings": bindings.bindings,
     "heaps": heaps.heaps,
     "reports": reports.reports,
     "strangers": strangers.strangers,
@@ -74,11 +76,11 @@ GROUPS = {
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standard", "intel-standard")
 # `make test` runs these under Debian's MPIs: a minute for both.
 CORE = ("datatypes", "pairs", "exchanges", "blocks", "sizes", "communicators", "attributes", "threads", "errors",
-        "children", "tools", "halves", "reports")
+        "children", "tools", "halves", "bindings", "reports")
 # `make test-deep` runs these under the other MPIs, and all groups under Debian's.
 BRIEF = ("progress", "datatypes", "pairs", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
-         "attributes", "errors", "different counts", "little stacks", "tools", "halves", "sessions", "heaps", "devices", "profiles",
-         "reports")
+         "attributes", "errors", "different counts", "little stacks", "tools", "halves", "bindings", "sessions",
+         "heaps", "devices", "profiles", "reports")
 # For the standard ABI of the same MPIs: only the layout of data and handles differs.
 BRIEF_STANDARD = ("datatypes", "pairs", "exchanges", "blocks", "communicators", "errors", "profiles")
 SKIPPED = 77
