@@ -34,8 +34,9 @@ class WatchCommand : public Command {
            "threads that use the same memory are close to each other. Without --move, it only "
            "reports. With --move, it binds the threads as decided while it runs; when it ends or "
            "is killed, each thread gets its previous CPU affinity back. From a recording of huddle "
-           "profile --record, it derives the same decisions again, for this machine or another "
-           "one. In a process that already runs, only the process's own page faults are observed, "
+           "profile --record, it derives the same decisions again, for the recorded machine or "
+           "another one. In a process that already runs, only the process's own page faults are "
+           "observed, "
            "which are few unless NUMA balancing is on (--allow-sysctl).";
   }
   std::string examples() const override {
@@ -62,7 +63,7 @@ class WatchCommand : public Command {
     options.text(
         "--start", start_, "order|compact|spread",
         "with --replay or --perf-script: the initial placement (default: as recorded; with "
-        "--compare: spread, as Linux places new threads)");
+        "--compare, or on another machine: spread, as Linux places new threads)");
     options.complete("--start", Value::word, {"order", "compact", "spread"});
     options.number("--seconds", seconds_, 1, 3600, "N",
                    "how long to observe a process (default: 10)");
