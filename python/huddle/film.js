@@ -28,7 +28,8 @@
       thread.classList.toggle('moved', frame.moved.includes(Number(thread.dataset.thread)));
     }
     said.textContent = frame.said;
-    byId('most').textContent = frame.most;
+    byId('matrix').classList.toggle('thin', frame.thin);
+    for (const text of ['most', 'largest', 'sampled']) byId(text).textContent = frame[text];
     byId('cursor').setAttribute('x', frame.at);
     slider.value = number + 1;
     slider.setAttribute('aria-valuetext', frame.said);

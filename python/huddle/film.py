@@ -9,6 +9,8 @@ from .fields import BadResults
 from .machine import Machine, machine_from
 
 SCHEMA = 1
+# Reasons if the events do not show which threads share most: they are too few, or all pairs have about the same number.
+THIN = {"too few touches": "too few", "all alike": "about as many for every pair"}
 KEEPS = ("best already",)  # reasons for which the best placement found is not shown, because it is no better
 
 
@@ -19,13 +21,19 @@ class Frame:
     reason: str  # "too few touches", "move"
     text: str
     seats: Dict[int, int]  # the processor of each active thread
-    pairs: Dict[Tuple[int, int], float]  # how often two threads touched the same pages, with older touches faded
+    pairs: Dict[Tuple[int, int], float]  # events: how often two threads touched the same page, with older ones faded
+    events: float  # the sum of these
     changes: List[Tuple[int, int, int]]  # thread, from, to: the better placement, if one was found
     gives_back: bool
 
     @property
     def moves(self):
         return self.reason == "move"
+
+    @property
+    def why_thin(self):
+        """Why differences between pairs may be due to chance; empty if they are not."""
+        return THIN.get(self.reason, "")
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,7 @@ class Film:
     machine_name: str
     machine: Machine
     was_carried_out: bool
+    touches: int  # accesses to pages that were observed
     notes: List[str]
     frames: List[Frame]
     placements: List[Placement]  # empty: nothing was compared
@@ -74,7 +83,7 @@ def film_from(document):
     if document.has("compared"):
         placements = _placements(document.object("compared"))
     return Film(document.text("program"), document.text("command"), document.text("machine"), machine,
-                document.flag("moves"), document.texts("notes"), frames, placements)
+                document.flag("moves"), document.whole("touches"), document.texts("notes"), frames, placements)
 
 
 def _frame(given, machine):
@@ -82,12 +91,12 @@ def _frame(given, machine):
     seats = _by_thread(given, "seats", threads, machine)
     changes = []
     if given.has("wanted") and given.text("reason") not in KEEPS:
-        present = _by_thread(given, "present", threads, machine)
+        # From the seats that are drawn. 'present' differs from them if threads share a hardware thread.
         wanted = _by_thread(given, "wanted", threads, machine)
-        changes = [(thread, present[thread], wanted[thread]) for thread in threads
-                   if present[thread] != wanted[thread]]
+        changes = [(thread, seats[thread], wanted[thread]) for thread in threads
+                   if seats[thread] != wanted[thread]]
     return Frame(given.whole("time_ns") / 1e9, given.text("reason"), given.text("text"), seats,
-                 _pairs(given, set(threads)), changes, given.flag("gives_back"))
+                 _pairs(given, set(threads)), given.positive_or_zero("counts"), changes, given.flag("gives_back"))
 
 
 def _by_thread(given, key, threads, machine):

@@ -50,12 +50,15 @@ class _View:
         self.said = (f"{number + 1} of {len(film.frames)}, at {self.frame.time_s:.2f} s: "
                      f"{self.frame.text}")
         self.most = _most(self.frame)
+        self.largest = _events(max(self.frame.pairs.values(), default=0))
+        self.sampled = _sampled(self.frame)
         self.at = _place(film, self.frame)
 
     def data(self):
         return {"shades": self.shades, "seats": list(self.seats.items()), "wishes": list(self.wishes.items()),
                 "moved": self.moved,
-                "said": self.said, "most": self.most, "at": self.at}
+                "said": self.said, "most": self.most, "largest": self.largest, "sampled": self.sampled,
+                "thin": bool(self.frame.why_thin), "at": self.at}
 
 
 def _shades(frame, threads):
@@ -80,6 +83,18 @@ def _step(count, most):
     return min(int(count / most * SHADES), SHADES - 1)
 
 
+def _events(count):
+    return counted(round(count), "event")
+
+
+def _sampled(frame):
+    """Returns the number of samples behind the matrix."""
+    if frame.why_thin:
+        return (f"This matrix shows {_events(frame.events)}: {frame.why_thin}, so that differences may be due to "
+                "chance. It is drawn pale.")
+    return f"This matrix shows {_events(frame.events)}; earlier ones count less."
+
+
 def _most(frame):
     """Returns the alternative text of the matrix."""
     pairs = sorted(frame.pairs.items(), key=lambda one: (-one[1], one[0]))
@@ -87,12 +102,14 @@ def _most(frame):
     if not pairs:
         return "No two threads share pages yet."
     named = joined(f"{a} with {b}" for (a, b), _ in pairs[:PAIRS_NAMED])
+    if frame.why_thin:
+        return f"Threads that share pages: {named}{' and others' if len(pairs) > PAIRS_NAMED else ''}."
     return f"Threads that share most: {named}."
 
 
 def _head(film):
     frames = film.frames
-    summary = f"{counted(len(film.threads), 'thread')} active"
+    summary = f"{counted(len(film.threads), 'thread')} active, {film.touches} accesses to pages observed"
     if frames:
         decided = "carried out" if film.was_carried_out else "none was carried out"
         summary += (f", {counted(len(frames), 'decision')} in {frames[-1].time_s:.1f} s, "
@@ -134,7 +151,7 @@ def _line(film, views):
         f'<rect class="{_kind(view.frame)}" x="{view.at}" y="{LINE_HEIGHT - heights[_kind(view.frame)]}" '
         f'width="4" height="{heights[_kind(view.frame)]}"/>' for view in views)
     kinds = (("move", "move"), ("back", "restored"), ("wait", "to be confirmed"),
-             ("still", "nothing to do"))
+             ("still", "no move"))
     legend = "".join(f'<li><i class="{name}"></i> {escape(text)}</li>' for name, text in kinds
                      if any(_kind(view.frame) == name for view in views))
     return (f'<svg class="line" viewBox="0 0 {LINE_WIDTH + 8} {LINE_HEIGHT}" preserveAspectRatio="none" '
@@ -146,17 +163,19 @@ def _line(film, views):
 def _stage(film, view):
     return ('<section id="stage"><div class="stage">'
             f"<figure>{_matrix(film, view)}"
-            f"<figcaption>Pages shared by each pair of threads, by thread number: from a sixth of the "
-            f"largest amount to the largest amount. {_legend()}"
+            "<figcaption>Events of each pair of threads, by thread number. An event is a page that one thread "
+            f'accessed after the other. {_legend(view)}<span id="sampled" aria-live="off">{escape(view.sampled)}</span>'
             f'<span id="most" aria-live="off">{escape(view.most)}</span></figcaption></figure>'
             f'<figure class="tree">{_tree(film, view)}'
-            "<figcaption>The core of each thread, by thread number; cores are named by their hardware threads. "
-            "Framed: moved since the previous decision. Dashed: intended place.</figcaption></figure></div></section>")
+            f"<figcaption>The core of each thread on {escape(film.machine_name)}, by thread number; cores are named by "
+            "their hardware threads. Framed: moved since the previous decision. Dashed: place in a better placement, "
+            "if one was found.</figcaption></figure></div></section>")
 
 
-def _legend():
+def _legend(view):
     runs = "".join(f'<i style="background: var(--ramp-{step})"></i>' for step in range(SHADES))
-    return f'<span class="steps"><span class="run">{runs}</span></span>'
+    return (f'<span class="steps"><span>0</span><span class="run">{runs}</span>'
+            f'<span id="largest">{view.largest}</span></span>')
 
 
 def _matrix(film, view):
@@ -171,8 +190,9 @@ def _matrix(film, view):
         for place, thread in enumerate(threads) if place % every == 0)
     paths = "".join(f'<path class="shade" d="{path}" fill="var(--ramp-{step})"/>'
                     for step, path in enumerate(view.shades))
-    return (f'<svg class="plot" id="matrix" style="--width: 26rem" viewBox="-26 -20 {SIDE + 28} {SIDE + 22}" '
-            'role="img" aria-label="Pages shared by each pair of threads; described below">'
+    thin = " thin" if view.frame.why_thin else ""
+    return (f'<svg class="plot{thin}" id="matrix" style="--width: 26rem" viewBox="-26 -20 {SIDE + 28} {SIDE + 22}" '
+            'role="img" aria-label="Events of each pair of threads; described below">'
             f'<g font-size="{size:.1f}" fill="var(--quiet)">{labels}</g>'
             f'<g transform="scale({cell:.4f})">{paths}</g>'
             f'<rect width="{SIDE}" height="{SIDE}" fill="none" stroke="var(--quiet)"/></svg>')
@@ -206,13 +226,14 @@ def _changes_text(frame):
 
 def _decisions(film, views):
     rows = "".join(
-        f'<tr class="{_kind(view.frame)}"><td>{view.frame.time_s:.2f}</td>'
+        f'<tr class="{_kind(view.frame)}"><td>{view.frame.time_s:.2f}</td><td>{round(view.frame.events)}</td>'
         f'<td class="words">{escape(view.frame.reason)}</td>'
         f'<td class="words wide">{escape(view.frame.text)} '
         f"<small>{escape(_changes_text(view.frame))}</small></td></tr>" for view in views)
     verb = "Decisions" if film.was_carried_out else "Decisions that would have been taken"
     return (f'<section id="decisions"><h2>{verb}, and their reasons</h2>\n<div class="scroll">'
-            '<table><thead><tr><th scope="col">s</th><th scope="col" class="words">reason</th>'
+            '<table><thead><tr><th scope="col">s</th><th scope="col">events</th>'
+            '<th scope="col" class="words">reason</th>'
             '<th scope="col" class="words wide">decision, and the hardware threads between which threads '
             f"move</th></tr></thead>\n<tbody>{rows}</tbody></table></div></section>")
 

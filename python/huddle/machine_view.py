@@ -34,7 +34,7 @@ def machine_section(results):
 def _caption(machine):
     times = with_threads(machine)
     known = [time for row in times for time in row if time > 0]
-    caption = (f"A cache line one way, ns, by processor: {short_number(min(known))} to "
+    caption = (f"Measured time of a cache line one way, in ns, by hardware thread: {short_number(min(known))} to "
                f"{short_number(max(known))}")
     if times[0][0] > 0:
         caption += "; on the diagonal between the hardware threads of a core"

@@ -51,17 +51,26 @@ def _ratios(results):
                      + "</figure>" for name, shape in (("wide", WIDE), ("narrow", NARROW)))
     links = "".join(f'<a href="#{escape(name)}">{escape(name)}</a>' for name in results.operations)
     return ('<section id="ratios"><h2>How many times faster, by operation and size</h2>\n'
-            f"{maps}\n{_legend()}\n"
+            f"{maps}\n{_legend(results)}\n"
             f"<nav>{links}</nav></section>")
 
 
-def _legend():
+def _legend(results):
     runs = "".join(f'<i style="background: var(--steps-{step})"></i>' for step in range(STEPS))
     marks = "".join(f'<li><b class="marks">{mark}</b> {escape(text)}</li>' for mark, text in (
         (UNSTEADY, "unsteady"), (PASSED, "calls left to the MPI"), (BELOW_BAR, "slower in every attempt")))
-    return (f'<ul class="steps"><li>slower, {ratio_text(RATIO_EDGES[0])} or less</li>'
+    return (f'<p class="note">{escape(_samples_text(results))}</p>'
+            f'<ul class="steps"><li>slower, {ratio_text(RATIO_EDGES[0])} or less</li>'
             f'<li class="run">{runs}</li><li>faster, {ratio_text(RATIO_EDGES[-1])} or more; '
             f"the middle is within 5 % of equal</li>{marks}</ul>")
+
+
+def _samples_text(results):
+    """Returns the units of the heat map, and the number of samples behind each cell."""
+    batches = sorted({point.batches for point in results.points})
+    number = f"{batches[0]}" if len(batches) == 1 else f"{batches[0]} to {batches[-1]}"
+    return (f"Columns: size in bytes. Each cell is the time with the MPI divided by the time with huddle, from "
+            f"{number} batches of calls of each; the last column has the geometric means of the rows.")
 
 
 def _machine(results):

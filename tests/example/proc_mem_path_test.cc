@@ -255,7 +255,7 @@ TEST(ProcMemPath, IsUsedByAllRanksOrNone) {
     GTEST_SKIP() << "this system lets nobody do so";
   }
   expect_fine(team::run_ranks(ranks, [](const team::Bootstrap& bootstrap) {
-    run_team(bootstrap, 1, "rank 1: reading rank 0's memory: Operation not permitted");
+    run_team(bootstrap, 1, "rank 1: cannot read the memory of rank 0: Operation not permitted");
   }));
 }
 

@@ -64,6 +64,71 @@ def test_equal_adjacent_cells_are_merged():
     assert frames[1]["shades"][-1].startswith("M1 0h3v1h-3z")
 
 
+def chips_of(page):
+    """Returns the chips of threads in the picture: (kind, thread) and the name of the core in which each is drawn."""
+    found, core = {}, None
+    for tag, attributes, words in elements_of(page):
+        if "data-core" in attributes:
+            core = None
+        elif tag == "small" and core is None:
+            core = words
+        elif tag == "b" and "data-thread" in attributes and "hidden" not in attributes:
+            found[attributes["class"].split()[0], int(attributes["data-thread"])] = core
+    return found
+
+
+def elements_of(page):
+    """Yields the tag, the attributes and the text of each element without children."""
+    for tag, attributes, words in re.findall(r"<(\w+)([^>]*)>([^<]*)", page):
+        yield tag, {name: value for name, _, value in re.findall(r'([\w-]+)(="([^"]*)")?', attributes)}, words
+
+
+def last_frame_only(**changes):
+    """Returns the page of the film's second decision alone, so that the page shows it without a script."""
+    document = film_document()
+    document["decisions"] = [{**document["decisions"][1], **changes}]
+    return from_text(text(document)).html()
+
+
+def test_seats_are_cores_of_the_recorded_machine():
+    document = film_document()
+    page = last_frame_only(seats=[2, 7, 11, 5])
+    topology = document["machine_model"]["topology"]
+    cores = next(level["groups"] for level in topology["levels"] if level["name"] == "core")
+    chips = chips_of(page)
+    for thread, seat in enumerate([2, 7, 11, 5]):
+        assert seat in next(core for core in cores if "·".join(map(str, core)) == chips["thread", thread])
+    names = re.findall(r'data-core="\d+"><small>([^<]*)</small>', page)
+    assert names == ["·".join(map(str, core)) for core in cores]
+
+
+def test_table_matches_the_picture():
+    # Threads 0 and 1 share a hardware thread. The agent counts one of them as being on the next one.
+    page = last_frame_only(seats=[0, 0, 8, 12], present=[0, 1, 8, 12], wanted=[0, 1, 1, 12])
+    chips = chips_of(page)
+    table = re.search(r"<small>thread ([^<]*)</small>", page)[1]
+    rows = [re.fullmatch(r"(\d+): (\d+) to (\d+)", one).groups() for one in table.split(", ")]
+    assert [int(thread) for thread, _, _ in rows] == [1, 2]
+    assert sorted(thread for kind, thread in chips if kind == "wish") == [1, 2]
+    for thread, before, after in rows:
+        assert before in chips["thread", int(thread)].split("·")
+        assert after in chips["wish", int(thread)].split("·")
+    events = re.search(r'<tr class="move"><td>0.50</td><td>([^<]*)</td>', page)[1]
+    assert f"This matrix shows {events} events" in page
+
+
+def test_matrix_has_a_scale_and_the_number_of_events():
+    page = film_of().html()
+    frames = json.loads(re.search(r'id="frames">(.*?)</script>', page)[1])
+    assert [frame["largest"] for frame in frames] == ["0 events", "40 events", "40 events"]
+    assert [frame["thin"] for frame in frames] == [True, False, False]
+    assert "shows 0 events: too few" in frames[0]["sampled"]
+    assert "shows 70 events" in frames[1]["sampled"]
+    assert '<span id="largest">40 events</span>' in page and "70 accesses to pages observed" in page
+    assert 'class="plot thin"' not in page
+    assert 'class="plot thin"' in last_frame_only(reason="too few touches")
+
+
 def test_page_without_script_shows_all_decisions():
     page = re.sub(r"<script.*?</script>", "", film_of().html(), flags=re.S)
     assert page.count('<tr class="move">') == 1 and page.count('<tr class="still">') == 2

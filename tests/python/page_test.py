@@ -92,6 +92,10 @@ def test_page_shows_the_machine(page):
     assert "copy on l3: spread 13 %" in page
 
 
+def test_heat_map_names_its_units_and_its_samples(page):
+    assert "Columns: size in bytes" in page and "from 20 batches of calls" in page
+
+
 def test_headline_contains_the_state_of_the_heap(page):
     assert "<h1>huddle (heap on) against the best of two MPIs at each point</h1>" in page
     assert "<title>huddle bench: made-up, heap on</title>" in page

@@ -101,7 +101,7 @@ def film_document():
     def decision(seconds, reason, seats, pairs, **more):
         return {"time_ns": int(seconds * 1e9), "interval_ms": 200, "reason": reason,
                 "text": f"so it is said of {reason}", "threads": [0, 1, 2, 3], "seats": seats,
-                "counts": 0.0, "pairs": pairs, "gives_back": False, **more}
+                "counts": sum(count for _, _, count in pairs), "pairs": pairs, "gives_back": False, **more}
     pairs = [[0, 2, 40.0], [1, 3, 30.0], [0, 1, 0.1]]
     sits = [0, 1, 1, 12]
     return {"schema": 1, "command": "watch", "program": "app.touches", "machine": "made-up",

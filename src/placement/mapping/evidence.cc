@@ -2,10 +2,13 @@
 // Copyright the huddle contributors
 #include "placement/mapping/evidence.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "common/arithmetic.h"
+#include "common/text.h"
 
 namespace huddle::mapping {
 namespace {
@@ -59,6 +62,23 @@ Finding examine(const Events& events, const EvidenceLimits& limits) {
   const double least = limits.least_events_an_element * events.counts.size();
   if (events.total() < least) return Finding::too_few_events;
   return all_alike(events, limits) ? Finding::all_alike : Finding::sufficient;
+}
+
+std::string finding_text(const Events& events, std::string_view elements,
+                         const EvidenceLimits& limits) {
+  const std::string number = counted(std::llround(events.total()), "sampled event");
+  switch (examine(events, limits)) {
+    case Finding::sufficient:
+      return "";
+    case Finding::too_few_events:
+      return fmt::format(
+          "{} are too few to place {}: at least {:g} are required; profile a longer run", number,
+          elements, limits.least_events_an_element * events.counts.size());
+    case Finding::all_alike:
+      return fmt::format("all pairs of {} share about the same amount, as far as {} can show",
+                         elements, number);
+  }
+  return "";
 }
 
 double Gain::least_ns(const EvidenceLimits& limits) const {

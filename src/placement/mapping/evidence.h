@@ -5,6 +5,7 @@
 // that moves threads and `huddle map`.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "placement/mapping/mapping.h"
@@ -41,6 +42,11 @@ std::string_view name_of(Finding finding);
 
 // Returns whether the counts differ between pairs by more than chance explains.
 Finding examine(const Events& events, const EvidenceLimits& limits);
+
+// Returns why the events do not justify a placement of `elements`, for example "8 threads"; empty
+// if they do.
+std::string finding_text(const Events& events, std::string_view elements,
+                         const EvidenceLimits& limits);
 
 // The time that one placement saves compared with another if each event moves one cache line.
 struct Gain {

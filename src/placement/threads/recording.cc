@@ -67,6 +67,12 @@ class Reader {
     line_.remove_prefix(end);
     return found;
   }
+  // Returns what follows the blank after a word.
+  std::string_view rest_of_line() {
+    const std::string_view rest = line_.substr(std::min<std::size_t>(line_.size(), 1));
+    line_ = {};
+    return rest;
+  }
   std::uint64_t number_in(std::string_view text, std::uint64_t most, int base = 10) const {
     std::uint64_t value = 0;
     const char* const end = text.data() + text.size();
@@ -94,12 +100,14 @@ class Reader {
       }
     } else if (kind == "rounds-of-pages") {
       recording.rounds = Rounds::of_pages;
+    } else if (kind == "m") {
+      recording.machine.append(rest_of_line()) += '\n';
     } else if (kind == "t") {
       recording.events.emplace_back(touch());
     } else if (kind == "l") {
       recording.events.emplace_back(look());
     } else if (!kind.empty()) {
-      fail(fmt::format("a line must begin with names, rounds-of-pages, t or l, not '{}'",
+      fail(fmt::format("a line must begin with names, rounds-of-pages, m, t or l, not '{}'",
                        printable(kind)));
     }
     if (!word().empty()) fail("unexpected text at the end of the line");
@@ -137,6 +145,13 @@ class Reader {
   std::uint64_t last_ns_ = 0;
 };
 
+// Returns the lines, without the empty one behind the last line break.
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines = split(text, '\n');
+  if (!lines.empty() && lines.back().empty()) lines.pop_back();
+  return lines;
+}
+
 void append(std::string& text, const Touch& touch) {
   fmt::format_to(std::back_inserter(text), "t {} {} {:x} {}\n", touch.time_ns, touch.thread,
                  touch.page, touch.write ? 'w' : 'r');
@@ -157,6 +172,8 @@ std::string format_recording(const Recording& recording) {
   for (const std::string& name : recording.names) text += " " + name_word(name);
   text += '\n';
   if (recording.rounds == Rounds::of_pages) text += "rounds-of-pages\n";
+  for (const std::string_view line : lines_of(recording.machine))
+    text += fmt::format("m {}\n", line);
   for (const auto& event : recording.events) {
     std::visit([&text](const auto& one) { append(text, one); }, event);
   }

@@ -3,8 +3,9 @@
 //
 // Files with the observed events of a program, from which the agent's decisions can be reproduced.
 //
-// The file contains lines of text: a header, "names" followed by the names of the threads, then,
-// ordered by time, "t TIME_NS THREAD PAGE w|r" for a touch (PAGE in hexadecimal) and "l TIME_NS
+// The file contains lines of text: a header, "names" followed by the names of the threads, "m LINE"
+// for each line of the machine file of the machine on which the program ran, then, ordered by time,
+// "t TIME_NS THREAD PAGE w|r" for a touch (PAGE in hexadecimal) and "l TIME_NS
 // THREAD:CPU_NS:PROCESSOR ..." for a look, which is the state of all threads at that time.
 #pragma once
 
@@ -22,6 +23,9 @@ struct Recording {
   std::vector<std::string> names;  // by thread
   Events events;
   Rounds rounds = Rounds::of_decisions;  // setting of the observer
+  // The text of the machine file of the machine whose hardware threads the events name. Empty if it
+  // is unknown, as in recordings of huddle 0.1.0 and in samples of perf.
+  std::string machine = {};
 };
 
 std::string format_recording(const Recording& recording);

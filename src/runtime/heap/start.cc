@@ -33,7 +33,8 @@ constexpr double most_copied_share = 1.0 / 16;
 void check_overcommit(const System& system) {
   if (system.number("/proc/sys/vm/overcommit_memory") != never_overcommit) return;
   throw FailureError(
-      "the kernel does not overcommit memory (vm.overcommit_memory is 2); there is no shared heap");
+      "the kernel does not overcommit memory, so the program runs without a shared heap; set "
+      "vm.overcommit_memory to 0 or 1 to use it");
 }
 
 std::size_t most_copied_bytes(std::size_t set_bytes, const System& system,
@@ -65,7 +66,10 @@ Started start(const Request& request) {
                                       request.most_copied_bytes, request.checked};
   const huddle_heap* const heap = ask(&requested);
   if (heap == nullptr)
-    return {std::nullopt, "the library of the shared heap is of another version"};
+    return {
+        std::nullopt,
+        "the preloaded libhuddle_heap.so is of another version than this huddle; install both from "
+        "the same version"};
   if (heap->refusal != nullptr) return {std::nullopt, heap->refusal};
   return {facts_of(*heap), {}};
 }

@@ -84,7 +84,9 @@ void Team::run(const team::CallArguments& arguments, const Steps& steps) {
     abandon(error.what());
     throw context::PeerLost(error.what());
   } catch (...) {
-    abandon("a collective was left in the middle");
+    abandon(
+        "a collective call was not completed, because its thread ended or a callback threw an "
+        "exception");
     throw;
   }
 }

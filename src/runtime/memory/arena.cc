@@ -27,7 +27,10 @@ namespace huddle::memory {
 ArenaId ArenaId::random() {
   ArenaId id;
   if (getrandom(id.words.data(), sizeof(id.words), 0) == sizeof(id.words)) return id;
-  throw FailureError(fmt::format("the system has no random numbers: {}", std::strerror(errno)));
+  throw FailureError(fmt::format(
+      "cannot read random numbers from the kernel (getrandom): {}; allow this system call in "
+      "the container or sandbox",
+      std::strerror(errno)));
 }
 
 ArenaView::ArenaView(int descriptor, std::size_t cap_bytes)
@@ -35,9 +38,10 @@ ArenaView::ArenaView(int descriptor, std::size_t cap_bytes)
   void* mapped =
       mmap(nullptr, cap_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
   if (mapped == MAP_FAILED) {
-    throw FailureError(fmt::format("cannot map {} of addresses for shared memory: {}",
-                                   size_text(static_cast<double>(cap_bytes)),
-                                   std::strerror(errno)));
+    throw FailureError(
+        fmt::format("cannot reserve {} of address space for shared memory: {}; raise the limit "
+                    "`ulimit -v`",
+                    size_text(static_cast<double>(cap_bytes)), std::strerror(errno)));
   }
   base_ = static_cast<std::byte*>(mapped);
   madvise(base_, cap_bytes, MADV_DONTFORK);
@@ -88,8 +92,10 @@ FileDescriptor make_memfd() {
 FileDescriptor make_file_in(const std::string& folder) {
   FileDescriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (file.is_open()) return file;
-  throw FailureError(
-      fmt::format("cannot make shared memory in {}: {}", folder, std::strerror(errno)));
+  throw FailureError(fmt::format(
+      "cannot create a shared memory file in {}: {}; use a folder that supports O_TMPFILE and that "
+      "you may write to",
+      folder, std::strerror(errno)));
 }
 
 // Returns all zeros if the descriptor is not open.
@@ -105,9 +111,10 @@ void check_file_size_limit(std::size_t bytes) {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
   if (bytes <= limit.rlim_cur) return;
-  throw FailureError(
-      fmt::format("{} of shared memory exceed the limit on file sizes; raise `ulimit -f`",
-                  size_text(static_cast<double>(bytes))));
+  throw FailureError(fmt::format(
+      "{} of shared memory exceed the limit on file sizes of this process; raise it with "
+      "`ulimit -f`",
+      size_text(static_cast<double>(bytes))));
 }
 
 // Returns an errno value. Blocks signals, because a signal makes posix_fallocate() fail and undo
@@ -127,7 +134,10 @@ int reserve_uninterrupted(int file, Piece pages) {
 ArenaFile::ArenaFile(Kind kind, const std::string& folder) {
   if (kind != Kind::in_folder) descriptor_ = make_memfd();
   if (!descriptor_.is_open() && kind == Kind::memfd) {
-    throw FailureError(fmt::format("cannot make shared memory (memfd): {}", std::strerror(errno)));
+    throw FailureError(fmt::format(
+        "cannot create shared memory (memfd_create): {}; allow this system call, or free memory "
+        "or file descriptors",
+        std::strerror(errno)));
   }
   if (!descriptor_.is_open()) {
     place_ = folder;
@@ -151,8 +161,9 @@ void ArenaFile::close() {
 std::size_t ArenaFile::extend(std::size_t bytes) const {
   check_file_size_limit(bytes);
   if (ftruncate(descriptor(), static_cast<off_t>(bytes)) == 0) return bytes;
-  throw FailureError(fmt::format("{} has no room for {} of shared memory: {}", place_,
-                                 size_text(static_cast<double>(bytes)), std::strerror(errno)));
+  throw FailureError(
+      fmt::format("cannot extend shared memory to {1} in {0}: {2}; free memory or disk space there",
+                  place_, size_text(static_cast<double>(bytes)), std::strerror(errno)));
 }
 
 std::size_t ArenaFile::memory_bytes() const {
@@ -161,7 +172,11 @@ std::size_t ArenaFile::memory_bytes() const {
 }
 
 void ArenaFile::reserve(Piece pages) const {
-  if (!is_there()) throw FailureError("the program has closed the descriptor of shared memory");
+  if (!is_there()) {
+    throw FailureError(
+        "the program has closed the file descriptor of huddle's shared memory; do not close "
+        "descriptors that the program did not open");
+  }
   const std::string size = size_text(static_cast<double>(pages.bytes));
   check_file_size_limit(pages.end());
   for (std::size_t done = 0; done < pages.bytes; done += step_bytes) {
@@ -169,8 +184,10 @@ void ArenaFile::reserve(Piece pages) const {
     const int error = reserve_uninterrupted(descriptor(), step);
     if (error == 0) continue;
     return_to_system({pages.offset, done});
-    throw FailureError(
-        fmt::format("{} has no {} of shared memory left: {}", place_, size, std::strerror(error)));
+    throw FailureError(fmt::format(
+        "cannot reserve {1} of shared memory in {0}: {2}; free memory, or raise the memory limit "
+        "of the job",
+        place_, size, std::strerror(error)));
   }
 }
 
@@ -193,10 +210,10 @@ constexpr std::size_t least_returned_bytes = std::size_t{256} << 10;
 
 std::size_t arena_cap(std::size_t cap_bytes) {
   if (cap_bytes >= page_bytes()) return round_down(cap_bytes, page_bytes());
-  throw InputError(
-      fmt::format("the cap of the shared memory is {} bytes: give it one page, {}, "
-                  "or more",
-                  cap_bytes, page_bytes()));
+  throw InputError(fmt::format(
+      "the limit of the shared memory is {} bytes, but at least one page ({} bytes) is required; "
+      "raise cap_bytes of huddle_settings",
+      cap_bytes, page_bytes()));
 }
 
 }  // namespace
@@ -240,9 +257,10 @@ Piece Arena::take_pages(std::size_t bytes, std::size_t alignment) {
     pages = space_.take(Backing::none, bytes, alignment);
   }
   if (!pages) {
-    throw FailureError(fmt::format("the cap of the shared memory, {}, leaves no {}; raise it",
-                                   size_text(static_cast<double>(cap_bytes())),
-                                   size_text(static_cast<double>(bytes))));
+    throw FailureError(fmt::format(
+        "the shared memory of this process is limited to {}, of which no {} are free; "
+        "free teams and buffers, or raise cap_bytes of huddle_settings",
+        size_text(static_cast<double>(cap_bytes())), size_text(static_cast<double>(bytes))));
   }
   try {
     reserve(*pages);

@@ -32,8 +32,10 @@ constexpr std::size_t file_step_bytes = std::size_t{16} << 20;
 // Rounds the cap down to whole pages.
 std::size_t heap_cap(std::size_t cap_bytes) {
   if (cap_bytes >= 2 * page_bytes()) return round_down(cap_bytes, page_bytes());
-  throw InputError(fmt::format("the cap of the heap is {} bytes: give it two pages, {}, or more",
-                               cap_bytes, 2 * page_bytes()));
+  throw InputError(fmt::format(
+      "the limit of the shared heap is {} bytes, but at least two pages ({} bytes) are required; "
+      "raise heap-limit",
+      cap_bytes, 2 * page_bytes()));
 }
 
 std::size_t address_of(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }

@@ -40,7 +40,7 @@ void* Heap::allocate_checked(std::size_t bytes, std::size_t alignment, Content c
 }
 
 void Heap::free_checked(const CheckedBlock& block, Lock& lock) {
-  if (!block.is_intact()) report("somebody has written beyond its end", block);
+  if (!block.is_intact()) report("the program wrote beyond the end of an allocated block", block);
   const Piece pages = block.pages();
   const bool is_private = is_private_;
   lock.unlock();
@@ -75,7 +75,7 @@ void Heap::look_at(Piece freed) const noexcept {
   const Piece part = in_file(freed);
   const off_t data = lseek(file_.descriptor(), static_cast<off_t>(part.offset), SEEK_DATA);
   if (data >= 0 && static_cast<std::size_t>(data) < part.end()) {
-    report("a peer has touched memory after it was freed", freed);
+    report("another rank accessed memory after it was freed", freed);
   }
 }
 

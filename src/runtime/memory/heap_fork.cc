@@ -148,8 +148,8 @@ void say(std::string_view sentence) {
 // Aborts the child, which would otherwise read zeros instead of its data, or crash later without an
 // explanation.
 [[noreturn]] void give_up_child() {
-  say("huddle: heap: a forked child cannot have what was in the shared heap: no memory, or the "
-      "program has closed its descriptor\n");
+  say("huddle: heap: a forked child cannot get a copy of the shared heap, because memory is "
+      "exhausted or the program closed the heap's file descriptor; run with HUDDLE_HEAP=off\n");
   std::abort();
 }
 
@@ -204,8 +204,8 @@ void Heap::after_fork_in_parent() noexcept {
     case AtFork::freeze:
       is_private_ = true;
       freeze_blocks();
-      say("huddle: heap: a fork with more in it than is copied; its memory is not shared any "
-          "more\n");
+      say("huddle: heap: the program forked with more than heap-fork-limit in the shared heap, so "
+          "this rank stops sharing the heap; raise that limit to avoid this\n");
       break;
   }
   mutex_.unlock_after_fork();
@@ -249,10 +249,10 @@ void Heap::freeze_before_fork() {
     mutex_.lock_for_fork();
   }
   say(is_private_
-          ? "huddle: heap: a fork on a stack that lies in the shared heap; its memory is not "
-            "shared any more\n"
-          : "huddle: heap: a fork on a stack that lies in the shared heap while peers use "
-            "the heap: the child cannot run; fork from another thread\n");
+          ? "huddle: heap: the program forked on a thread whose stack is in the shared heap, so "
+            "this rank stops sharing the heap; fork from another thread to avoid this\n"
+          : "huddle: heap: the program forked on a thread whose stack is in the shared heap, while "
+            "other ranks used the heap, so the child cannot run; fork from another thread\n");
 }
 
 Heap::AtFork Heap::choose_at_fork() {

@@ -122,7 +122,10 @@ void report(std::string_view found, const CheckedBlock& block) {
 }
 
 void report(std::string_view found, Piece pages) {
-  say_and_end("huddle: heap: {}: what lay in {:#x} to {:#x}\n", found, pages.offset, pages.end());
+  say_and_end(
+      "huddle: heap: {}: addresses {:#x} to {:#x}; complete all "
+      "communication with a buffer before freeing it\n",
+      found, pages.offset, pages.end());
 }
 
 }  // namespace huddle::memory

@@ -38,8 +38,10 @@ unsigned long bits_of(const NodeMask& mask) { return mask.size() * bits_a_word +
 
 void require(long result, int node) {
   if (result == 0 || (errno == ENOSYS && node == 0)) return;
-  throw FailureError(
-      fmt::format("cannot place memory on NUMA node {}: {}", node, std::strerror(errno)));
+  throw FailureError(fmt::format(
+      "cannot allocate memory on NUMA node {}: {}; check that this process may use that node "
+      "(numactl --show)",
+      node, std::strerror(errno)));
 }
 
 // Returns the node of the page at each address.
@@ -100,8 +102,10 @@ PageBuffer::PageBuffer(std::size_t bytes, int numa_node) {
   if (size_ == 0) return;
   void* mapped = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
-    throw FailureError(fmt::format("cannot get {} of memory: {}",
-                                   size_text(static_cast<double>(size_)), std::strerror(errno)));
+    throw FailureError(fmt::format(
+        "cannot allocate {} of memory: {}; free memory, or raise the memory limit of this "
+        "process",
+        size_text(static_cast<double>(size_)), std::strerror(errno)));
   }
   data_ = static_cast<std::byte*>(mapped);
   if (numa_node == where_touched) return;

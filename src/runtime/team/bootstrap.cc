@@ -11,7 +11,7 @@
 namespace huddle::team {
 
 RankError::RankError(std::string_view text) {
-  const std::string_view some = text.empty() ? "an error without a word" : text;
+  const std::string_view some = text.empty() ? "an error without a message" : text;
   std::copy_n(some.begin(), std::min(some.size(), text_.size() - 1), text_.begin());
 }
 

@@ -66,7 +66,7 @@ RankError RankError::of(Step&& step) {
   } catch (const ThreadEnd&) {
     throw;
   } catch (...) {
-    return RankError("a callback threw something that is no std::exception");
+    return RankError("a callback threw an exception that is not a std::exception");
   }
 }
 

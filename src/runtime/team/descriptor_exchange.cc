@@ -94,7 +94,7 @@ class Exchange {
              const Sent sent =
                  send_descriptors(socket_, {task_.arena, socket_.process().number()}, label, name);
              if (sent == Sent::never) {
-               note(fmt::format("cannot send descriptors to rank {}: {}", rank,
+               note(fmt::format("cannot send file descriptors to rank {}: {}", rank,
                                 std::strerror(errno)));
              }
              return sent != Sent::not_now;
@@ -114,10 +114,12 @@ class Exchange {
     task_.receive_from.erase(from);
     const RankError rank_error = RankError::of([&] {
       if (!received->is_from_same_user) {
-        throw FailureError(fmt::format("rank {} runs as another user", rank));
+        throw FailureError(
+            fmt::format("rank {} runs as another user; start all ranks as one user", rank));
       }
       if (!received->is_whole) {
-        throw FailureError("no file descriptor for a peer's; raise `ulimit -n`");
+        throw FailureError(
+            "no file descriptor is left to receive that of another rank; raise `ulimit -n`");
       }
       deliver(rank, std::move(received->descriptors));
     });
@@ -128,7 +130,11 @@ class Exchange {
   void wait() {
     pollfd watched{socket_.socket().number(), POLLIN, 0};
     const int left_ms = poll_timeout_ms(deadline_);
-    if (left_ms == 0) throw FailureError("descriptors did not come in time from another rank");
+    if (left_ms == 0) {
+      throw FailureError(
+          "another rank did not send its file descriptors within the time limit; check that all "
+          "ranks run");
+    }
     if (!task_.send_to.empty()) {
       poll(&watched, 1, std::min(send_again_ms, left_ms));
     } else if (poll(&watched, 1, std::min(look_again_ms, left_ms)) == 0) {
@@ -142,10 +148,10 @@ class Exchange {
     const auto give_up_some = [this](std::vector<int>& ranks) {
       std::erase_if(ranks, [this](int rank) {
         if (socket_.finds(task_.names[static_cast<std::size_t>(rank)])) return false;
-        note(
-            fmt::format("rank {} cannot be reached from here: it is on another machine, in another "
-                        "network namespace, or dead; a team shares memory",
-                        rank));
+        note(fmt::format(
+            "rank {} cannot be reached: it has ended, or is on another machine or in another "
+            "network namespace; run all ranks of a team in one container",
+            rank));
         return true;
       });
     };
@@ -157,7 +163,7 @@ class Exchange {
     const ProcessIdentity& me = address(task_.rank).process;
     for (const int rank : task_.receive_from) {
       if (share_process_ids(me, address(rank).process) && has_died(address(rank).process)) {
-        throw FailureError(fmt::format("rank {} has died", rank));
+        throw FailureError(fmt::format("rank {} has died; see its output for the reason", rank));
       }
     }
   }
@@ -191,7 +197,9 @@ DescriptorSocket::DescriptorSocket()
       bind(socket_.number(), address.generic(), address.length) == 0) {
     return;
   }
-  throw FailureError(fmt::format("cannot make a socket for descriptors: {}", std::strerror(errno)));
+  throw FailureError(fmt::format(
+      "cannot create a socket for file descriptors: {}; raise `ulimit -n` if they are exhausted",
+      std::strerror(errno)));
 }
 
 // Connecting a datagram socket looks up the peer's address and sends nothing.

@@ -23,8 +23,8 @@ namespace {
   std::array<char, 200> text{};
   const auto written = fmt::format_to_n(
       text.data(), text.size(),
-      "{} of elements of {} bytes: they are too large for this team's memory; make larger queues, "
-      "or smaller elements",
+      "{} of elements of {} bytes is impossible, because an element does not fit into this team's "
+      "queues; raise queue_bytes of huddle_settings",
       name(request.operation), request.element_bytes);
   throw UsageError({text.data(), std::min(written.size, text.size())});
 }
@@ -166,8 +166,8 @@ std::shared_ptr<GroupConfiguration> agreed_group_configuration(const Context& co
   for (std::size_t rank = 0; rank < views.size(); ++rank) {
     if (views[rank].digest == views.front().digest) continue;
     throw_of(rank,
-             RankError("it reckons with another machine than rank 0, or in another manner: give "
-                       "all ranks the same libhuddle"));
+             RankError("it derives another configuration than rank 0; use the same libhuddle, "
+                       "machine file and settings on all ranks"));
   }
   group->set_queue(views.front().queue_bytes);
   return group;

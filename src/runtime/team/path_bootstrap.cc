@@ -57,7 +57,9 @@ std::string meeting_name(const std::string& path) {
 FileDescriptor new_socket() {
   FileDescriptor socket_here(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket_here.is_open()) return socket_here;
-  throw FailureError(fmt::format("cannot make a socket: {}", std::strerror(errno)));
+  throw FailureError(
+      fmt::format("cannot create a socket: {}; raise `ulimit -n` if descriptors are exhausted",
+                  std::strerror(errno)));
 }
 
 class PathRendezvous {
@@ -77,7 +79,8 @@ class PathRendezvous {
       return socket;
     }
     if (errno == EADDRINUSE) return {};
-    throw FailureError(fmt::format("cannot wait at {}: {}", path_, std::strerror(errno)));
+    throw FailureError(
+        fmt::format("cannot listen for the other ranks at {}: {}", path_, std::strerror(errno)));
   }
 
   HubSockets host(FileDescriptor socket) {
@@ -107,7 +110,8 @@ class PathRendezvous {
   HubSockets visit(int rank) {
     FileDescriptor socket = connect_in_time();
     if (!peer_of_same_user(socket)) {
-      throw FailureError(fmt::format("another user waits at {}; meet elsewhere", path_));
+      throw FailureError(
+          fmt::format("another user already uses the path {}; choose another path", path_));
     }
     RankError answer;
     const Hello hello{Hello::expected_magic, rank, ranks_};
@@ -118,7 +122,8 @@ class PathRendezvous {
       receive_all(socket, std::as_writable_bytes(std::span(&answer, 1)), deadline);
     });
     if (talk.is_any()) {
-      throw FailureError(fmt::format("met rank 0 at {}, but {}", path_, talk.text()));
+      throw FailureError(
+          fmt::format("connected to rank 0 at {}, then failed: {}", path_, talk.text()));
     }
     if (answer.is_any()) throw FailureError(std::string(answer.text()));
     HubSockets sockets;
@@ -141,7 +146,8 @@ class PathRendezvous {
     for (std::size_t i = 0; i < connections.size(); ++i) {
       if (watched[i + 1].revents == 0) continue;
       throw FailureError(
-          fmt::format("rank {} came to {}, and has died or left before the others came",
+          fmt::format("rank {} connected at {} and ended before the other ranks connected; see its "
+                      "output for the reason",
                       connections[i].hello.rank, path_));
     }
     return true;
@@ -154,7 +160,8 @@ class PathRendezvous {
         FileDescriptor(accept4(socket.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK))};
     if (!connection.socket.is_open()) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
-      throw FailureError(fmt::format("cannot let ranks in at {}: {}", path_, std::strerror(errno)));
+      throw FailureError(fmt::format("cannot accept connections of other ranks at {}: {}", path_,
+                                     std::strerror(errno)));
     }
     if (!peer_of_same_user(connection.socket)) return;
     // A process that dies before it sends its hello does not count as having arrived.
@@ -172,15 +179,21 @@ class PathRendezvous {
     for (const PeerConnection& connection : connections) {
       const auto [magic, rank, ranks] = connection.hello;
       if (ranks != ranks_) {
-        throw FailureError(fmt::format("at {} rank {} expects {} ranks and rank 0 expects {}",
-                                       path_, rank, ranks, ranks_));
+        throw FailureError(
+            fmt::format("at {}, rank {} was started for {} ranks, but rank 0 for {}; pass the same "
+                        "number on all ranks",
+                        path_, rank, ranks, ranks_));
       }
       if (rank < 0 || rank >= ranks_) {
         throw FailureError(
-            fmt::format("at {} there is a rank {}, and only {} ranks", path_, rank, ranks_));
+            fmt::format("at {}, a process connected as rank {}, but there are only {} ranks; ranks "
+                        "count from 0",
+                        path_, rank, ranks_));
       }
       if (here[static_cast<std::size_t>(rank)]) {
-        throw FailureError(fmt::format("at {} there are two of rank {}", path_, rank));
+        throw FailureError(fmt::format(
+            "at {}, two processes connected as rank {}; give each process a rank of its own", path_,
+            rank));
       }
       here[static_cast<std::size_t>(rank)] = true;
     }
@@ -195,9 +208,10 @@ class PathRendezvous {
         missing.push_back(rank);
       }
     }
-    return fmt::format("{} of {} ranks came to {} in time; the first that did not is rank {}",
-                       connections.size() + 1, ranks_, path_,
-                       missing.empty() ? 0 : missing.front());
+    return fmt::format(
+        "{} of {} ranks connected at {} within the time limit; the first missing one is rank {}: "
+        "check that it runs, or raise the limit",
+        connections.size() + 1, ranks_, path_, missing.empty() ? 0 : missing.front());
   }
 
   FileDescriptor connect_in_time() {
@@ -208,11 +222,15 @@ class PathRendezvous {
       FileDescriptor socket = new_socket();
       if (connect(socket.number(), address_.generic(), address_.length) == 0) return socket;
       if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) {
-        throw FailureError(fmt::format("cannot meet at {}: {}", path_, std::strerror(errno)));
+        throw FailureError(
+            fmt::format("cannot connect to rank 0 at {}: {}", path_, std::strerror(errno)));
       }
       const int left_ms = poll_timeout_ms(deadline_);
       if (left_ms == 0) {
-        throw FailureError(fmt::format("rank 0 did not come to {} in time", path_));
+        throw FailureError(
+            fmt::format("rank 0 did not listen at {} within the time limit; check that it runs, or "
+                        "raise the limit",
+                        path_));
       }
       poll(nullptr, 0, std::min(pause_ms, left_ms));
       pause_ms = std::min(2 * pause_ms, longest_pause_ms);

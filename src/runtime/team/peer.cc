@@ -70,7 +70,8 @@ bool is_exhaustion(int error) { return error == EMFILE || error == ENFILE || err
 
 FailureError no_descriptor(int error) {
   return FailureError(
-      fmt::format("no file descriptor for a peer: {}; raise `ulimit -n`", std::strerror(error)));
+      fmt::format("cannot open a file descriptor for another rank: {}; raise `ulimit -n`",
+                  std::strerror(error)));
 }
 
 FileDescriptor open_process(pid_t pid) {
@@ -79,8 +80,9 @@ FileDescriptor open_process(pid_t pid) {
 }
 
 FailureError no_pidfd(int error) {
-  return FailureError(fmt::format("cannot watch a process: {} (pidfd needs Linux 5.3 or later)",
-                                  std::strerror(error)));
+  return FailureError(fmt::format(
+      "cannot watch the process of another rank (pidfd_open): {}; Linux 5.3 or later is required",
+      std::strerror(error)));
 }
 
 }  // namespace
@@ -98,9 +100,10 @@ std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const PeerAddress& ad
   if (!process.is_open()) {
     if (is_exhaustion(errno)) throw no_descriptor(errno);
     if (errno == ESRCH) {
-      throw FailureError(fmt::format(
-          "process {} of another rank is not to be found: it has died, or is on another machine",
-          address.process.pid));
+      throw FailureError(
+          fmt::format("process {} of another rank does not exist: it has ended, or it is on "
+                      "another machine; start all ranks of a team on one machine",
+                      address.process.pid));
     }
     throw no_pidfd(errno);
   }

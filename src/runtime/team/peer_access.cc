@@ -120,18 +120,21 @@ RankError PeerAccess::map_all(std::span<const Showing> showings) {
   const RankError rank_error = RankError::of([&] {
     for (; rank < showings.size(); ++rank) {
       const Showing& one = showings[rank];
-      if (!one.heap.is_there()) throw FailureError("there is none");
+      if (!one.heap.is_there())
+        throw FailureError("it has no shared heap; enable the heap on all ranks");
       if (is_same_process(me, one.process)) continue;
       if (!share_process_ids(me, one.process)) {
-        throw FailureError("its process is in another namespace of process ids");
+        throw FailureError(
+            "its process is in another PID namespace; run all ranks of a node in one container");
       }
       views_[rank] = peers_.heap_views().open(one.process, one.heap);
     }
   });
   if (!rank_error.is_any()) return {};
   std::array<char, 300> text{};
-  const auto written = fmt::format_to_n(text.data(), text.size(), "mapping rank {}'s heap: {}",
-                                        rank, rank_error.text());
+  const auto written =
+      fmt::format_to_n(text.data(), text.size(), "cannot map the shared heap of rank {}: {}", rank,
+                       rank_error.text());
   return RankError({text.data(), written.size});
 }
 
@@ -175,8 +178,9 @@ RankError PeerAccess::try_all(single_copy::PathNumber path, std::span<const Show
       const Showing& one = showings[other];
       if (!is_same_process(peers_.identity(), one.process) &&
           !share_process_ids(peers_.identity(), one.process)) {
-        throw FailureError(
-            fmt::format("rank {}'s process is in another namespace of process ids", other));
+        throw FailureError(fmt::format(
+            "rank {} is in another PID namespace; run all ranks of a node in one container",
+            other));
       }
       if (static_cast<int>(other) != rank) prove(path, static_cast<int>(other), one, rank);
     }
@@ -189,10 +193,12 @@ RankError PeerAccess::try_all(single_copy::PathNumber path, std::span<const Show
 void PeerAccess::prove(single_copy::PathNumber path, int owner, const Showing& shown, int rank) {
   single_copy::PeerMemory& memory = *memories_[path][static_cast<std::size_t>(owner)];
   std::string why = single_copy::reading_refusal(memory, shown.proof);
-  if (!why.empty()) throw FailureError(fmt::format("reading rank {}'s memory: {}", owner, why));
+  if (!why.empty())
+    throw FailureError(fmt::format("cannot read the memory of rank {}: {}", owner, why));
   const auto at = static_cast<std::uint64_t>(rank) * sizeof shown.proof.word;
   why = single_copy::writing_refusal(memory, {shown.notes_address + at, shown.proof.word + path});
-  if (!why.empty()) throw FailureError(fmt::format("writing to rank {}'s memory: {}", owner, why));
+  if (!why.empty())
+    throw FailureError(fmt::format("cannot write to the memory of rank {}: {}", owner, why));
 }
 
 }  // namespace huddle::team

@@ -34,7 +34,7 @@ std::shared_ptr<const memory::ArenaView> HeapViews::open(const ProcessIdentity& 
   const FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open()) throw FailureError(std::strerror(errno));
   if (!memory::is_arena(file.number(), address.id, address.cap_bytes)) {
-    throw FailureError("what was opened is not its heap");
+    throw FailureError("the opened file is not the heap of that rank, which may have ended");
   }
   auto view = std::make_shared<const memory::ArenaView>(file.number(), address.cap_bytes);
   known = view;
@@ -105,7 +105,8 @@ void Members::check() {
     const Member& member = by_rank_[rank];
     if (!is_watched(process) || !may_be_dead || !member.peer->is_dead()) continue;
     if (is_present(member.peer->base(), member.presence)) {
-      throw context::PeerLost(fmt::format("rank {} of the team has died", rank));
+      throw context::PeerLost(
+          fmt::format("rank {} of the team has died; see its output for the reason", rank));
     }
     process = not_watched;  // the rank had left the team before its process died
   }

@@ -30,15 +30,15 @@ std::string_view version_of(const Greeting& greeting) {
 
 std::string what_differs(const Greeting& first, const Greeting& other, std::size_t rank) {
   if (other.magic != first.magic) {
-    return fmt::format("rank {} does not greet as rank 0 does", rank);
+    return fmt::format("rank {} uses another protocol for set-up than rank 0", rank);
   }
   if (other.version != first.version) {
-    return fmt::format("rank {} has huddle {} and rank 0 has huddle {}", rank, version_of(other),
+    return fmt::format("rank {} uses huddle {}, but rank 0 uses huddle {}", rank, version_of(other),
                        version_of(first));
   }
   if (other.statement_bytes != first.statement_bytes || other.card_bytes != first.card_bytes ||
       other.decision_bytes != first.decision_bytes) {
-    return fmt::format("rank {} has another build of huddle {} than rank 0", rank,
+    return fmt::format("rank {} uses another build of huddle {} than rank 0", rank,
                        version_of(first));
   }
   return {};
@@ -64,11 +64,12 @@ void check(std::span<const Greeting> greetings) {
   for (std::size_t rank = 1; rank < greetings.size(); ++rank) {
     const std::string difference = what_differs(greetings.front(), greetings[rank], rank);
     if (difference.empty()) continue;
-    throw FailureError(difference + ": give all ranks the same libhuddle");
+    throw FailureError(difference + "; install the same libhuddle for all ranks");
   }
   for (std::size_t rank = 0; rank < greetings.size(); ++rank) {
     if (greetings[rank].is_in_trouble == 0) continue;
-    throw_of(rank, RankError("it has no memory to make a team"));
+    throw_of(rank,
+             RankError("no memory is left to set up a team; free memory, or start fewer ranks"));
   }
 }
 
@@ -172,12 +173,14 @@ std::unique_ptr<Preparation> prepared(Context& context, const Bootstrap& bootstr
 
 void decline_in_known_group(const Bootstrap& bootstrap) {
   TeamSetUp::fail_set_up(bootstrap);
-  throw FailureError("this rank has no memory to make a team");
+  throw FailureError(
+      "this rank has no memory left to set up a team; free memory, or start fewer ranks");
 }
 
 void fail_set_up(const Bootstrap& bootstrap) {
   greet(bootstrap, greeting_in_trouble());
-  throw FailureError("this rank has no memory to make a team");
+  throw FailureError(
+      "this rank has no memory left to set up a team; free memory, or start fewer ranks");
 }
 
 }  // namespace huddle::team

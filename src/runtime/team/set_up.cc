@@ -88,7 +88,8 @@ std::unique_ptr<Members> TeamSetUp::run_in_known_group(const Peers::AllocatePiec
 
 void TeamSetUp::fail_set_up(const Bootstrap& bootstrap) {
   Offer mine;
-  mine.rank_error = RankError("it has no memory to make a team");
+  mine.rank_error =
+      RankError("no memory is left to set up a team; free memory, or start fewer ranks");
   with_room_by_rank<Offer>(bootstrap.ranks,
                            [&](std::span<Offer> offers) { gather_to(offers, bootstrap, mine); });
 }
@@ -117,7 +118,9 @@ void TeamSetUp::fill_address(const Peers::AllocatePiece& bring) {
   address_.process = peers_.me_;
   address_.process.user = geteuid();
   if (address_.process.pid != static_cast<std::uint32_t>(getpid())) {
-    throw FailureError("this process was forked from one that had set up huddle; set it up anew");
+    throw FailureError(
+        "this process was forked from one that uses huddle, and cannot use its context; create a "
+        "new context after the fork");
   }
   const memory::Arena& arena = *peers_.arena_;
   address_.arena = arena.id();
@@ -133,11 +136,14 @@ void TeamSetUp::check_addresses() const {
   for (std::size_t rank = 0; rank < ranks_; ++rank) {
     if (on_two_machines(addresses_[0].process, addresses_[rank].process)) {
       throw FailureError(
-          fmt::format("rank {} is on another machine than rank 0: a team shares memory", rank));
+          fmt::format("rank {} is on another machine than rank 0; a team needs shared memory, so "
+                      "put only ranks of one machine into it",
+                      rank));
     }
     if (addresses_[rank].process.user != addresses_[0].process.user) {
-      throw FailureError(fmt::format("rank {} runs as user {} and rank 0 as user {}", rank,
-                                     addresses_[rank].process.user, addresses_[0].process.user));
+      throw FailureError(
+          fmt::format("rank {} runs as user {}, but rank 0 as user {}; start all ranks as one user",
+                      rank, addresses_[rank].process.user, addresses_[0].process.user));
     }
   }
 }
@@ -209,7 +215,10 @@ void TeamSetUp::receive_needed(const DescriptorSocket& socket) {
   const auto keep = [&](int from, ReceivedDescriptors descriptors) {
     const PeerAddress& address = addresses_[static_cast<std::size_t>(from)];
     if (!memory::is_arena(descriptors.arena.number(), address.arena, address.cap_bytes)) {
-      throw FailureError(fmt::format("rank {} sent something else than its arena", from));
+      throw FailureError(fmt::format(
+          "rank {} sent a file descriptor that is not its shared memory; it may have closed the "
+          "descriptor",
+          from));
     }
     reached_[static_cast<std::size_t>(from)] = peers_.keep(
         address.arena,

@@ -27,7 +27,7 @@ void wait_for(const FileDescriptor& socket, short events, Deadline deadline) {
   pollfd watched{socket.number(), events, 0};
   const int timeout_ms = poll_timeout_ms(deadline);
   if (timeout_ms > 0 && (poll(&watched, 1, timeout_ms) >= 0 || errno == EINTR)) return;
-  throw FailureError("it did not answer in time");
+  throw FailureError("no answer within the time limit; check that it runs, or raise the limit");
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ int poll_timeout_ms(Deadline deadline) {
 std::pair<FileDescriptor, FileDescriptor> stream_pair() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0) {
-    throw FailureError(fmt::format("cannot make a pair of sockets: {}{}", std::strerror(errno),
+    throw FailureError(fmt::format("cannot create a pair of sockets: {}{}", std::strerror(errno),
                                    errno == EMFILE ? "; raise `ulimit -n`" : ""));
   }
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
@@ -55,7 +55,8 @@ void send_all(const FileDescriptor& socket, std::span<const std::byte> bytes, De
     } else if (is_not_now(errno)) {
       wait_for(socket, POLLOUT, deadline);
     } else {
-      throw FailureError("it has died or left");
+      throw FailureError(
+          "the process has ended or closed its connection; see its output for the reason");
     }
   }
 }
@@ -64,7 +65,8 @@ std::size_t receive_some(const FileDescriptor& socket, std::span<std::byte> byte
   const ssize_t came = recv(socket.number(), bytes.data(), bytes.size(), 0);
   if (came > 0) return static_cast<std::size_t>(came);
   if (came < 0 && is_not_now(errno)) return 0;
-  throw FailureError("it has died or left");
+  throw FailureError(
+      "the process has ended or closed its connection; see its output for the reason");
 }
 
 void receive_all(const FileDescriptor& socket, std::span<std::byte> bytes, Deadline deadline) {
@@ -95,9 +97,14 @@ class Hub {
 
   void allgather(bool is_hub, std::span<const std::byte> mine, std::span<std::byte> all) {
     if (all.size() != mine.size() * static_cast<std::size_t>(ranks_)) {
-      throw UsageError("an allgather has room for something else than everybody's bytes");
+      throw UsageError(
+          "the receive buffer of the bootstrap's allgather must have the size of one contribution "
+          "times the number of ranks");
     }
-    if (is_broken_) throw FailureError("this bootstrap has failed before");
+    if (is_broken_) {
+      throw FailureError(
+          "this bootstrap has failed before and cannot be used again; create a new one");
+    }
     is_broken_ = true;  // until this allgather succeeds
     try {
       is_hub ? gather_and_tell(mine, all) : send_and_learn(mine, all);
@@ -180,7 +187,8 @@ class Hub {
     for (std::size_t rank = 0; rank < sockets_.size(); ++rank) {
       arrivals.emplace_back(all.subspan(rank * bytes, bytes));
       if (rank > 0 && !sockets_[rank].is_open()) {
-        throw FailureError(fmt::format("rank {} has died or left", rank));
+        throw FailureError(fmt::format(
+            "rank {} has ended or closed its connection; see its output for the reason", rank));
       }
     }
     std::size_t missing = sockets_.size() - 1;
@@ -197,7 +205,9 @@ class Hub {
     for (const FileDescriptor& socket : sockets_) watched.push_back({socket.number(), POLLIN, 0});
     const int timeout_ms = poll_timeout_ms(deadline);
     if (timeout_ms == 0) {
-      throw FailureError(fmt::format("rank {} did not come in time", first_missing(arrivals)));
+      throw FailureError(
+          fmt::format("rank {} did not send its data within the time limit; check that it runs",
+                      first_missing(arrivals)));
     }
     std::vector<std::size_t> ready;
     const int found = poll(watched.data(), watched.size(), timeout_ms);
@@ -223,12 +233,17 @@ class Hub {
     if (arrival.is_complete()) {
       std::byte unasked{};
       if (receive_named(rank, {&unasked, 1}) == 0) return false;
-      throw FailureError(fmt::format("rank {} is ahead of the others", rank));
+      throw FailureError(
+          fmt::format("rank {} called the bootstrap more often than the others; call it equally "
+                      "often on all ranks",
+                      rank));
     }
     arrival.came(receive_named(rank, arrival.room()));
     if (arrival.has_frame() && arrival.announced_bytes() != bytes) {
-      throw FailureError(fmt::format("rank {} brings {} bytes where rank 0 brings {}", rank,
-                                     arrival.announced_bytes(), bytes));
+      throw FailureError(
+          fmt::format("rank {} contributes {} bytes, but rank 0 contributes {}; pass the same size "
+                      "on all ranks",
+                      rank, arrival.announced_bytes(), bytes));
     }
     return arrival.is_complete();
   }
@@ -237,7 +252,8 @@ class Hub {
     try {
       return receive_some(sockets_[rank], room);
     } catch (const FailureError&) {
-      throw FailureError(fmt::format("rank {} has died or left", rank));
+      throw FailureError(fmt::format(
+          "rank {} has ended or closed its connection; see its output for the reason", rank));
     }
   }
 

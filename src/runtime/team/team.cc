@@ -141,7 +141,7 @@ auto Team::unless_lost(Attempt attempt) {
     abandon(error.what());
     throw;
   } catch (...) {
-    abandon("a callback threw something that is no std::exception");
+    abandon("a callback threw an exception that is not a std::exception");
     throw;
   }
 }
@@ -318,7 +318,9 @@ void Team::run_bound(const BoundPlan& bound, const Call& call) {
     abandon(error.what());
     throw;
   } catch (...) {
-    abandon("a collective was left in the middle");
+    abandon(
+        "a collective call was not completed, because its thread ended or a callback threw an "
+        "exception");
     throw;
   }
 }

@@ -133,15 +133,51 @@ std::string Table::text(int columns) const {
   return text;
 }
 
-std::string_view shade(double amount, double least, double most, bool unicode) {
-  static constexpr std::array<std::string_view, 5> blocks = {"··", "░░", "▒▒", "▓▓", "██"};
-  static constexpr std::array<std::string_view, 5> signs = {"..", "::", "oo", "OO", "##"};
-  std::size_t step = 0;
-  if (amount > 0) {
-    const double fraction = most > least ? std::log(amount / least) / std::log(most / least) : 1;
-    step = 1 + static_cast<std::size_t>(std::lround(3 * fraction));
+Shading::Shading(const ShadeRange& range) : range_(range) {
+  // The lightest and the darkest shade have half the width of the others, so that the ends of the
+  // range are in the middle of a shade.
+  for (std::size_t i = 0; i < shades; ++i) {
+    const double fraction = (static_cast<double>(i) + 0.5) / (shades - 1);
+    limits_[i] = i + 1 == shades || range.pale
+                     ? range.most
+                     : range.least * std::pow(range.most / range.least, fraction);
   }
-  return unicode ? blocks[step] : signs[step];
+}
+
+std::string_view Shading::character(std::size_t step) const {
+  static constexpr std::array<std::string_view, shades + 1> blocks = {"··", "░░", "▒▒", "▓▓", "██"};
+  static constexpr std::array<std::string_view, shades + 1> signs = {"..", "::", "oo", "OO", "##"};
+  return range_.unicode ? blocks[step] : signs[step];
+}
+
+std::string_view Shading::of(double amount) const {
+  if (amount <= 0 || amount < range_.least) return character(0);
+  if (range_.most <= range_.least && !range_.pale) return character(shades);
+  // Amounts are sums, and limits are powers: both have rounding errors.
+  constexpr double rounding = 1 + 1e-9;
+  std::size_t step = 0;
+  while (step + 1 < shades && amount > limits_[step] * rounding) ++step;
+  return character(step + 1);
+}
+
+std::string Shading::legend(std::string_view blank,
+                            const std::function<std::string(double)>& text) const {
+  std::string legend = fmt::format("{} {}", character(0), blank);
+  if (range_.most <= 0) return legend;
+  if (range_.most <= range_.least && !range_.pale) {
+    return legend + fmt::format(", {} to {}", character(shades), text(range_.most));
+  }
+  const std::string largest = text(range_.most);
+  std::string previous;
+  for (std::size_t step = 0; step < shades; ++step) {
+    const std::string limit = text(limits_[step]);
+    const bool is_last = step + 1 == shades || range_.pale;
+    if (!is_last && (limit == previous || limit == largest)) continue;
+    legend += fmt::format(", {} to {}", character(step + 1), limit);
+    previous = limit;
+    if (is_last) break;
+  }
+  return legend;
 }
 
 }  // namespace huddle::cli

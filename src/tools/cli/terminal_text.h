@@ -4,6 +4,8 @@
 // Text for terminals: line breaking, aligned tables and shades.
 #pragma once
 
+#include <array>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,8 +57,32 @@ class Table {
   std::vector<Row> rows_;
 };
 
-// Returns a cell of a communication matrix, two columns wide. The shade is logarithmic from `least`
-// to `most`; 0 has its own cell.
-std::string_view shade(double amount, double least, double most, bool unicode);
+// The range of amounts in a communication matrix that is drawn with shades.
+struct ShadeRange {
+  double least = 0, most = 0;  // smaller amounts than `least` are drawn like 0
+  bool pale = false;           // only the lightest shade, because the amounts are uncertain
+  bool unicode = true;
+};
+
+// The shades of the cells of a communication matrix, logarithmic over their range.
+class Shading {
+ public:
+  // Requires: 0 <= least <= most.
+  explicit Shading(const ShadeRange& range);
+
+  // Returns a cell, two columns wide.
+  std::string_view of(double amount) const;
+  // Returns for example "·· none, ░░ to 5, ▒▒ to 22, ▓▓ to 103, ██ to 223". `blank`: the meaning of
+  // the first shade; `text`: formats an amount. Leaves out shades whose limit has the same text as
+  // that of the previous shade.
+  std::string legend(std::string_view blank, const std::function<std::string(double)>& text) const;
+
+ private:
+  static constexpr std::size_t shades = 4;  // without the one for 0
+  std::string_view character(std::size_t step) const;
+
+  ShadeRange range_;
+  std::array<double, shades> limits_{};  // the largest amount of each shade
+};
 
 }  // namespace huddle::cli

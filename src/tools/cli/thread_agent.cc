@@ -17,6 +17,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/error.h"
 #include "common/file.h"
 #include "common/text.h"
 #include "model/machine/topology.h"
@@ -290,6 +291,13 @@ std::unique_ptr<threads::NumaBalancing> balancing_if(bool allowed) {
 
 threads::Rounds rounds_if(bool balancing) {
   return balancing ? threads::Rounds::of_pages : threads::Rounds::of_decisions;
+}
+
+void check_observed(const SelectedMachine& machine) {
+  if (machine.is_here()) return;
+  throw InputError(machine.difference() +
+                   "; to use another machine, record with 'huddle profile --record FILE', then run "
+                   "'huddle watch --replay FILE --machine NAME'");
 }
 
 threads::Binding binding_named(const std::string& word) {

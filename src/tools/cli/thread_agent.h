@@ -26,6 +26,7 @@
 #include "placement/threads/touch_stream.h"
 #include "tools/cli/command.h"
 #include "tools/cli/console.h"
+#include "tools/cli/selected_machine.h"
 
 namespace huddle::cli {
 
@@ -120,6 +121,9 @@ std::unique_ptr<threads::NumaBalancing> balancing_if(bool allowed);
 // Returns the rounds by which an agent forgets old touches: of each page with NUMA balancing, which
 // sees pages rarely, otherwise from decision to decision.
 threads::Rounds rounds_if(bool balancing);
+// Throws InputError for another machine than the one on which threads are observed, because the
+// hardware threads of the observed threads are not those of the other machine.
+void check_observed(const SelectedMachine& machine);
 // Throws UsageError for another word.
 threads::Binding binding_named(const std::string& word);
 
@@ -144,7 +148,10 @@ struct ThreadsSubject {
 mapping::CommMatrix threads_matrix(const threads::Agent& agent, const std::vector<int>& threads,
                                    const std::vector<std::string>& names, std::uint32_t page_bytes);
 
-// Returns a matrix of shades with the threads' numbers that shows which threads share pages.
+// Returns a matrix of shades with the threads' numbers that shows which threads share pages, and
+// below it the scale and the number of events. Uses only the lightest shade if the events do not
+// justify a placement, because differences between pairs may then be due to chance.
+// Requires: matrix.events.
 std::string sharing_text(const mapping::CommMatrix& matrix, std::span<const int> threads,
                          const Console& console);
 // Returns lines such as "0.40 s  do nothing: ...". Equal consecutive decisions are merged.

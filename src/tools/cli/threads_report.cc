@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "common/arithmetic.h"
@@ -14,32 +15,47 @@
 namespace huddle::cli {
 namespace {
 
-// A matrix of shades.
+// The events of each pair of threads.
 class Square {
  public:
-  explicit Square(const mapping::CommMatrix& matrix)
-      : side_(at(matrix.size())), cells_(side_ * side_, 0) {
-    for (int v = 0; v < matrix.size(); ++v) {
-      const mapping::Graph::Row row = matrix.graph.row(v);
+  explicit Square(const mapping::Graph& counts)
+      : side_(at(counts.size())), cells_(side_ * side_, 0) {
+    for (int v = 0; v < counts.size(); ++v) {
+      const mapping::Graph::Row row = counts.row(v);
       for (std::size_t i = 0; i < row.size(); ++i) {
         cells_[at(v) * side_ + at(row.neighbours[i])] = row.bytes[i];
         most_ = std::max(most_, row.bytes[i]);
       }
     }
-    // Values below a hundredth of the maximum are noise or belong to the start of the program.
-    least_ = most_ / 100;
   }
-  std::string_view shade_of(std::size_t row, std::size_t column, bool unicode) const {
-    if (row == column) return "  ";
-    const double cell = cells_[row * side_ + column];
-    return shade(cell < least_ ? 0 : cell, least_, most_, unicode);
-  }
+  double at_cell(std::size_t row, std::size_t column) const { return cells_[row * side_ + column]; }
+  double most() const { return most_; }
+  // Returns the smallest number that is drawn. Values below a hundredth of the maximum are noise or
+  // belong to the start of the program.
+  double least() const { return std::max(std::ceil(most_ / 100), 1.0); }
 
  private:
   std::size_t side_;
   std::vector<double> cells_;
-  double least_ = 0, most_ = 0;
+  double most_ = 0;
 };
+
+std::string whole_text(double events) { return fmt::format("{:.0f}", std::floor(events)); }
+
+// Returns the number of samples, the scale of the picture, and a warning if they show nothing.
+std::string scale_text(const mapping::CommMatrix& matrix, const Shading& shading, double least,
+                       const Console& console) {
+  const std::string blank =
+      least > 1 ? fmt::format("fewer than {}", whole_text(least)) : std::string("none");
+  const std::string threads = counted(matrix.size(), mapping::element_word(matrix.kind));
+  const std::string why_not = finding_text(*matrix.events, threads, mapping::EvidenceLimits());
+  const std::string total = counted(std::llround(matrix.events->total()), "sampled event");
+  return wrap("",
+              fmt::format("{} (a page that one thread accessed after another); of each pair: {}",
+                          total, shading.legend(blank, whole_text)),
+              2, console.columns) +
+         (why_not.empty() ? "" : wrap("note: ", why_not, 6, console.columns));
+}
 
 }  // namespace
 
@@ -63,7 +79,12 @@ std::string sharing_text(const mapping::CommMatrix& matrix, std::span<const int>
   constexpr int columns_a_cell = 3, label = 6;
   const int fitting = std::max((console.columns - label) / columns_a_cell, 2);
   const int side = std::min(matrix.size(), fitting);
-  const Square square(matrix);
+  const Square square(matrix.events->counts);
+  const mapping::Finding finding = examine(*matrix.events, mapping::EvidenceLimits());
+  const Shading shading({.least = std::min(square.least(), square.most()),
+                         .most = square.most(),
+                         .pale = finding != mapping::Finding::sufficient,
+                         .unicode = console.unicode});
   std::string text = spaces(label);
   for (int column = 0; column < side; ++column) {
     text += fmt::format(" {:>2}", threads[at(column)] % 100);
@@ -73,14 +94,14 @@ std::string sharing_text(const mapping::CommMatrix& matrix, std::span<const int>
     text += fmt::format("{:>{}}", threads[at(row)], label);
     for (int column = 0; column < side; ++column) {
       text += ' ';
-      text += square.shade_of(at(row), at(column), console.unicode);
+      text += row == column ? "  " : shading.of(square.at_cell(at(row), at(column)));
     }
     text += '\n';
   }
   if (side < matrix.size()) {
     text += fmt::format("  ... and {} more threads\n", matrix.size() - side);
   }
-  return text;
+  return text + scale_text(matrix, shading, square.least(), console);
 }
 
 std::string decisions_text(const std::vector<threads::Decision>& decisions,

@@ -7,9 +7,12 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "common/system.h"
 #include "common/text.h"
+#include "model/machine/machine_file.h"
 #include "model/machine/topology.h"
 #include "placement/threads/recording.h"
 #include "tools/cli/command.h"
@@ -31,8 +34,9 @@ class WatchCommand : public Command {
            "threads that use the same memory are close to each other. Without --move, it only "
            "reports. With --move, it binds the threads as decided while it runs; when it ends or "
            "is killed, each thread gets its previous CPU affinity back. From a recording of huddle "
-           "profile --record, it derives the same decisions again, for this machine or another "
-           "one. In a process that already runs, only the process's own page faults are observed, "
+           "profile --record, it derives the same decisions again, for the recorded machine or "
+           "another one. In a process that already runs, only the process's own page faults are "
+           "observed, "
            "which are few unless NUMA balancing is on (--allow-sysctl).";
   }
   std::string examples() const override {
@@ -59,7 +63,7 @@ class WatchCommand : public Command {
     options.text(
         "--start", start_, "order|compact|spread",
         "with --replay or --perf-script: the initial placement (default: as recorded; with "
-        "--compare: spread, as Linux places new threads)");
+        "--compare, or on another machine: spread, as Linux places new threads)");
     options.complete("--start", Value::word, {"order", "compact", "spread"});
     options.number("--seconds", seconds_, 1, 3600, "N",
                    "how long to observe a process (default: 10)");
@@ -90,8 +94,11 @@ class WatchCommand : public Command {
       throw UsageError("--start must be order, compact or spread, not '" + printable(start_) + "'");
     }
     const threads::Binding binding = binding_named(bind_);
+    std::optional<threads::Recording> recording;
+    std::vector<std::string> notes;
+    if (process_.empty()) recording = read_observations(notes);
     const machine::Discovery here = machine::discover_this_machine();
-    const SelectedMachine machine = machine_in_question(context, here.topology);
+    const SelectedMachine machine = selected_for(context, here.topology, recording);
     const machine::CostModel model(machine.loaded.machine);
     threads::AgentOptions options{.first_interval_ms = interval_ms_};
     if (as_printed_) options.counting = threads::Counting::newcomers;
@@ -104,15 +111,15 @@ class WatchCommand : public Command {
                            .decisions = {},
                            .touches = 0,
                            .replaced = 0,
-                           .notes = {},
+                           .notes = std::move(notes),
                            .playback = {}};
     threads::repair_what_was_left();
-    if (!process_.empty()) {
-      if (move_) check_move(machine, here);
-      watch(model, machine.is_here() ? here.allowed : model.machine().topology.pus, options,
-            binding, subject);
+    if (recording) {
+      replay(std::move(*recording), model, options, subject);
     } else {
-      replay(model, options, subject);
+      check_observed(machine);
+      if (move_) check_move(here);
+      watch(model, here.allowed, options, binding, subject);
     }
     context.console.print(json_ ? threads_json(subject, model.machine())
                                 : threads_text(subject, context.console));
@@ -120,24 +127,85 @@ class WatchCommand : public Command {
   }
 
  private:
-  void replay(const machine::CostModel& model, threads::AgentOptions options,
-              ThreadsSubject& subject) const {
-    threads::Recording recording;
-    if (from_.empty()) {
-      recording = threads::read_recording(replay_);
-    } else {
-      threads::PerfSamples samples = threads::read_perf_script(from_);
-      subject.notes = notes_of(samples);
-      recording = std::move(samples.recording);
+  // Returns the recording. Adds to `notes` what was left out of it.
+  threads::Recording read_observations(std::vector<std::string>& notes) const {
+    if (from_.empty()) return threads::read_recording(replay_);
+    threads::PerfSamples samples = threads::read_perf_script(from_);
+    notes = notes_of(samples);
+    return std::move(samples.recording);
+  }
+
+  // Returns the name of the machine file in the recording, for errors.
+  std::string machine_name() const { return replay_ + ": machine file"; }
+
+  // Returns the machine of the recording if it contains one, unless the user selects a machine.
+  SelectedMachine selected_for(const Context& context, const machine::Topology& here,
+                               const std::optional<threads::Recording>& recording) const {
+    const bool is_selected =
+        settings::find(context.settings, "machine").layer != settings::Layer::built_in;
+    if (is_selected || !recording || recording->machine.empty()) {
+      return machine_in_question(context, here);
     }
-    const auto start = threads::start_named(start_);
+    machine::Machine machine = machine::parse_machine(recording->machine, machine_name());
+    std::string theirs = fingerprint(machine.topology);
+    return {
+        {std::move(machine), replay_, recording->machine}, std::move(theirs), fingerprint(here)};
+  }
+
+  // Returns why the hardware threads in the recording are not those of this machine; empty if they
+  // are, or if that is unknown.
+  std::string misplacement(const threads::Recording& recording,
+                           const machine::Topology& topology) const {
+    if (!recording.machine.empty()) {
+      const std::string recorded =
+          fingerprint(machine::parse_machine(recording.machine, machine_name()).topology);
+      if (recorded == fingerprint(topology)) return "";
+      return "the program was recorded on " + recorded;
+    }
+    for (const auto& event : recording.events) {
+      const auto* const look = std::get_if<threads::Look>(&event);
+      if (look == nullptr) continue;
+      for (const threads::ThreadUse& use : look->threads) {
+        if (!topology.pus.contains(use.processor)) {
+          return fmt::format(
+              "the program was recorded on hardware thread {}, which this machine "
+              "does not have",
+              use.processor);
+        }
+      }
+    }
+    return "";
+  }
+
+  // Places the threads as the user wants, or anew if the program was recorded on another machine,
+  // because its hardware threads say nothing about this machine.
+  void place(threads::Recording& recording, const machine::CostModel& model,
+             ThreadsSubject& subject) const {
+    std::optional<threads::Start> start = threads::start_named(start_);
+    if (!start && compare_) start = threads::Start::spread;
+    if (!start) {
+      const std::string why = misplacement(recording, model.machine().topology);
+      if (!why.empty()) {
+        start = threads::Start::spread;
+        subject.notes.push_back(why +
+                                ": the threads start spread over this machine instead (--start)");
+      } else if (recording.machine.empty()) {
+        subject.notes.push_back(
+            fmt::format("the recording does not contain its machine: its hardware threads are "
+                        "taken as those of {}; --start places the threads anew",
+                        subject.machine));
+      }
+    }
+    if (start) recording.events = seated(std::move(recording.events), model, *start);
+  }
+
+  void replay(threads::Recording recording, const machine::CostModel& model,
+              threads::AgentOptions options, ThreadsSubject& subject) const {
     if (compare_) {
-      subject.playback = play(recording, model, start.value_or(threads::Start::spread), options);
+      subject.playback = play(
+          recording, model, threads::start_named(start_).value_or(threads::Start::spread), options);
     }
-    if (compare_ || start) {
-      recording.events =
-          seated(std::move(recording.events), model, start.value_or(threads::Start::spread));
-    }
+    place(recording, model, subject);
     options.page_bytes = recording.page_bytes;
     options.rounds = recording.rounds;
     threads::Agent agent(model, model.machine().topology.pus, options);
@@ -165,9 +233,9 @@ class WatchCommand : public Command {
                                                             client, {moves, balancing.get()});
     subject.decisions = client.decisions();
     subject.moves = move_;
-    subject.notes = {
+    subject.notes.emplace_back(
         "huddle did not start this process, so only the page faults that it has anyway are "
-        "observed"};
+        "observed");
     for (const std::string& note : watched.notes) subject.notes.push_back(note);
     if (!balancing) {
       subject.notes.emplace_back(
@@ -182,9 +250,7 @@ class WatchCommand : public Command {
     fill_in(agent, {options.page_bytes, watched.names, client.take_events()}, subject);
   }
 
-  // Throws InputError for the description of another machine, which does not apply to threads here.
-  static void check_move(const SelectedMachine& machine, const machine::Discovery& here) {
-    if (!machine.is_here()) throw InputError("--move: " + machine.difference());
+  static void check_move(const machine::Discovery& here) {
     if (here.allowed.count() < 2) {
       throw FailureError("this process may use only one hardware thread, so threads cannot move");
     }

@@ -131,6 +131,23 @@ std::string calibration_line(const Subject& subject) {
                      subject.measurable ? "; run 'huddle calibrate'" : "");
 }
 
+std::string latency_origin(const Machine& machine) {
+  if (machine.pairs && machine.pairs->pus.size() > 1) {
+    return "measured" + in_parentheses(machine.pairs->sampling);
+  }
+  const auto has = [&machine](Origin origin) {
+    return std::any_of(machine.line.begin(), machine.line.end(),
+                       [origin](const machine::LineCost& line) { return line.origin == origin; });
+  };
+  if (!has(Origin::measured)) {
+    return has(Origin::published) ? "published or estimated, not measured"
+                                  : "estimated, not measured";
+  }
+  return has(Origin::published) || has(Origin::estimated)
+             ? "measured for some shared levels, estimated for the others"
+             : "measured for each shared level";
+}
+
 std::vector<LevelRow> level_rows(const Machine& machine) {
   std::vector<LevelRow> rows = {{"shared level", "one way", "shared line", "spread", "origin"}};
   for (const machine::LineCost& line : machine.line) {

@@ -38,6 +38,11 @@ std::string machine_line(const machine::Machine& machine);
 // Returns "calibrated: measured 2026-11-20 by huddle 0.1.0 (FILE)", or why it is not calibrated.
 std::string calibration_line(const Subject& subject);
 
+// Returns what the latencies between cores are based on: "measured (every pair)", "measured for
+// each shared level", or that they are not measured. A picture of estimates must not look like one
+// of measurements.
+std::string latency_origin(const machine::Machine& machine);
+
 // Returns one row for each level that several cores share, after a heading.
 using LevelRow = std::array<std::string, 5>;  // sharing, one way, shared line, spread, origin
 std::vector<LevelRow> level_rows(const machine::Machine& machine);

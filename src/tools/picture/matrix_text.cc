@@ -7,6 +7,7 @@
 #include <span>
 
 #include "common/text.h"
+#include "tools/picture/facts.h"
 #include "tools/picture/grid.h"
 #include "tools/picture/matrix.h"
 
@@ -184,7 +185,7 @@ std::string matrix_text(const machine::Machine& machine, const Style& style) {
   const LatencyMatrix matrix = latency_matrix(machine);
   if (matrix.size() < 2) return "One core: no latency between cores.\n";
   const Setting setting = setting_for(matrix, style);
-  std::string title = "Core-to-core latency, one way, in ns";
+  std::string title = "Core-to-core latency, one way, in ns, " + latency_origin(machine);
   const int side = setting.blocks.cores_a_cell;
   if (side > 1) title += fmt::format(" (each cell: {}x{} cores, averaged)", side, side);
   if (shows_threads(setting.blocks)) title += "; diagonal: between hardware threads of a core";

@@ -151,14 +151,18 @@ class Planner {
     sheet_.numbers = matrix.size() <= most_sheet_numbers;
     const int cells = sheet_.blocks.size();
     const int cell = std::clamp(map_side / cells, 1, largest_cell);
-    std::string title = "Core-to-core latency, one way, ns";
+    std::string title = "Core-to-core latency, one way, in ns";
     if (a_cell > 1) title += fmt::format(", {}x{} cores per cell", a_cell, a_cell);
     heading(margin, y_, title);
     const int title_right = sheet_.texts.back().rect.right();
     y_ += heading_line + 4;
+    std::vector<std::string> facts = {latency_origin(subject_.machine) +
+                                      "; cores by hardware thread number"};
     if (shows_threads(sheet_.blocks)) {
-      const std::string words = "diagonal: between hardware threads of a core";
-      text({margin, y_, text_width(words), line}, words, quiet_look);
+      facts.emplace_back("diagonal: between hardware threads of a core");
+    }
+    for (const std::string& fact : facts) {
+      text({margin, y_, text_width(fact), line}, fact, quiet_look);
       y_ += line;
     }
     // Half a line between the columns' labels and the first row's, which may extend above the row.

@@ -30,5 +30,5 @@ def forks(bench):
     outcome = bench.run(bench.program("heap_forks"), 2, settings=AT_ONCE, ends_sharing=True)
     bench.passes("forks with a heap", outcome)
     bench.takes("forks with a heap", outcome, ("allreduce",))
-    bench.expect("its memory is not shared any more" in outcome.err,
+    bench.expect("stops sharing the heap" in outcome.err,
                  f"a fork on a stack of the heap leaves it shared\n{outcome.tail()}")

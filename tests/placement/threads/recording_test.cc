@@ -26,6 +26,16 @@ TEST(Recording, SurvivesRoundTrip) {
   EXPECT_THAT(back.names, ::testing::ElementsAre("app", "a_worker", "?"));
 }
 
+TEST(Recording, ContainsTheMachineFile) {
+  const Recording recording{.names = {"app"},
+                            .events = {Touch{5, 0, 1, true}},
+                            .machine = "# a machine\n\n[topology]\npus = \"0-1\"\n"};
+  const std::string text = format_recording(recording);
+  EXPECT_THAT(text, HasSubstr("m # a machine\nm \nm [topology]\n"));
+  EXPECT_EQ(parse_recording(text, "r").machine, recording.machine);
+  EXPECT_EQ(parse_recording(text, "r").events, recording.events);
+}
+
 struct Damage {
   std::string text, complaint;
 };

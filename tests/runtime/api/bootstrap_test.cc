@@ -90,10 +90,10 @@ TEST(Rendezvous, AtPathReportsMissingRank) {
   huddle_message message;
   EXPECT_EQ(huddle_rendezvous_at_path(own_path("c").c_str(), 0, 3, short_ms, &rendezvous, &message),
             HUDDLE_FAILED);
-  EXPECT_THAT(message.text, HasSubstr("the first that did not is rank 1"));
+  EXPECT_THAT(message.text, HasSubstr("the first missing one is rank 1"));
   EXPECT_EQ(huddle_rendezvous_at_path(own_path("d").c_str(), 2, 3, short_ms, &rendezvous, &message),
             HUDDLE_FAILED);
-  EXPECT_THAT(message.text, HasSubstr("rank 0 did not come"));
+  EXPECT_THAT(message.text, HasSubstr("rank 0 did not listen"));
 }
 
 // A callback of the program: a ring of sockets in which each rank forwards what it receives.

@@ -178,7 +178,7 @@ TEST(Collectives, RefuseElementsLargerThanTeamMemory) {
     int calls = 0;
     const huddle_reduction by{huge, join_maps, &calls};
     EXPECT_EQ(huddle_allreduce_by(team.get(), data.data(), data.data(), 1, &by), HUDDLE_MISUSED);
-    EXPECT_THAT(huddle_team_message(team.get()), testing::HasSubstr("larger queues"));
+    EXPECT_THAT(huddle_team_message(team.get()), testing::HasSubstr("raise queue_bytes"));
     EXPECT_EQ(calls, 0);
     must(huddle_barrier(team.get()), team);
   });

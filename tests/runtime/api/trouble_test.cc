@@ -42,7 +42,8 @@ void expect_noticed(const std::function<huddle_status(const TeamHandle&, bool ki
       status = call(team, bootstrap.rank == victim && round >= 3);
     }
     ASSERT_EQ(status, HUDDLE_PEER_LOST) << huddle_team_message(team.get());
-    EXPECT_STREQ(huddle_team_message(team.get()), "rank 1 of the team has died");
+    EXPECT_STREQ(huddle_team_message(team.get()),
+                 "rank 1 of the team has died; see its output for the reason");
     const auto start = steady_clock::now();
     for (int again = 0; again < 10; ++again) ASSERT_EQ(call(team, false), HUDDLE_PEER_LOST);
     EXPECT_LT(steady_clock::now() - start, at_once) << "from then on at once";

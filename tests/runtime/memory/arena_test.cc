@@ -125,8 +125,9 @@ TEST(Arena, ReusesFreedPieces) {
 
 TEST(Arena, ReportsThatCapIsReached) {
   Arena arena({.cap_bytes = MiB});
-  EXPECT_THAT([&] { arena.allocate(MiB); },
-              ThrowsMessage<FailureError>(HasSubstr("the cap of the shared memory, 1M,")));
+  EXPECT_THAT(
+      [&] { arena.allocate(MiB); },
+      ThrowsMessage<FailureError>(HasSubstr("the shared memory of this process is limited to 1M")));
   EXPECT_THROW(arena.allocate(~std::size_t{0}), FailureError);
   EXPECT_THROW(Arena({.cap_bytes = 1}), InputError);
 }
@@ -187,7 +188,7 @@ TEST(Arena, DoesNotTouchFileThatReusedItsDescriptor) {
   arena->free(first);
   std::memset(arena->data(arena->allocate(32 * MiB)), 1, 32 * MiB);  // reserved before
   EXPECT_THAT([&] { arena->allocate(128 * MiB); },
-              ThrowsMessage<FailureError>(HasSubstr("has closed the descriptor")));
+              ThrowsMessage<FailureError>(HasSubstr("has closed the file descriptor")));
   std::string found(text.size() + 1, '-');
   EXPECT_EQ(pread(fileno(file), found.data(), found.size(), 0), text.size());
   EXPECT_TRUE(found == text + '-') << "the program's file is not as it was";

@@ -72,7 +72,8 @@ TEST(CheckedHeapDeathTest, ReportsOverwrittenPaddingOnFree) {
         checked_bytes_at(block)[160'003] = std::byte{1};
         heap.free(block);
       },
-      ::testing::KilledBySignal(SIGABRT), "written beyond its end: the block of 160003 bytes");
+      ::testing::KilledBySignal(SIGABRT),
+      "wrote beyond the end of an allocated block: the block of 160003 bytes");
 }
 
 TEST(CheckedHeapDeathTest, AccessAfterFreeFaults) {
@@ -102,7 +103,7 @@ TEST(CheckedHeapDeathTest, DetectsPeerAccessAfterFree) {
         heap.check_freed();
       },
       ::testing::KilledBySignal(SIGABRT),
-      "so farhuddle: heap: a peer has touched memory after it was freed");
+      "so farhuddle: heap: another rank accessed memory after it was freed");
 }
 
 TEST(CheckedHeap, ReusesAddressesOnceNoneAreLeft) {

@@ -117,7 +117,7 @@ TEST(HeapFork, AboveCapEndsSharingOfCheckedHeap) {
   ::testing::internal::CaptureStderr();
   expect_two_worlds(heap);
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              ::testing::HasSubstr("its memory is not shared any more"));
+              ::testing::HasSubstr("stops sharing the heap"));
 }
 
 TEST(HeapFork, AboveCapEndsSharing) {
@@ -126,7 +126,7 @@ TEST(HeapFork, AboveCapEndsSharing) {
   ::testing::internal::CaptureStderr();
   expect_two_worlds(heap);
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              ::testing::HasSubstr("its memory is not shared any more"));
+              ::testing::HasSubstr("stops sharing the heap"));
   EXPECT_FALSE(heap.facts().state->is_shared);
   EXPECT_EQ(heap.allocate(1), nullptr);
   *before = std::byte{1};
@@ -216,7 +216,7 @@ TEST(HeapFork, OnStackInHeapEndsSharing) {
     EXPECT_TRUE(heap.free(block));
   });
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              ::testing::HasSubstr("its memory is not shared any more"));
+              ::testing::HasSubstr("stops sharing the heap"));
   EXPECT_FALSE(heap.facts().state->is_shared);
 }
 

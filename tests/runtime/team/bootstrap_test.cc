@@ -81,7 +81,8 @@ TEST(ForkBootstrap, DifferentSizesFailOnAllRanks) {
     const std::vector<std::byte> mine(bootstrap.rank == 2 ? 4 : 8);
     std::vector<std::byte> all(3 * mine.size());
     const RankError rank_error = RankError::of([&] { bootstrap.allgather(mine, all); });
-    EXPECT_EQ(rank_error.text(), "rank 2 brings 4 bytes where rank 0 brings 8");
+    EXPECT_THAT(std::string(rank_error.text()),
+                HasSubstr("rank 2 contributes 4 bytes, but rank 0 contributes 8"));
   });
   EXPECT_THAT(ends, Each(How::fine));
 }
@@ -101,8 +102,9 @@ TEST(ForkBootstrap, AbsentRankFailsAllRanks) {
   ForkBootstrap group(3, 50ms);
   std::vector<Bootstrap> ranks;
   for (int rank = 0; rank < 3; ++rank) ranks.push_back(group.take(rank));
-  std::thread second([&] { EXPECT_EQ(failure_of(ranks[1]), "rank 2 did not come in time"); });
-  EXPECT_EQ(failure_of(ranks[0]), "rank 2 did not come in time");
+  const std::string reason = "rank 2 did not send its data within the time limit";
+  std::thread second([&] { EXPECT_THAT(failure_of(ranks[1]), HasSubstr(reason)); });
+  EXPECT_THAT(failure_of(ranks[0]), HasSubstr(reason));
   second.join();
 }
 
@@ -146,22 +148,22 @@ void expect_refusal(const std::vector<std::pair<int, int>>& who, const std::stri
 }
 
 TEST(PathBootstrap, DuplicateRankFailsAllRanks) {
-  expect_refusal({{0, 3}, {1, 3}, {1, 3}}, "there are two of rank 1");
-  expect_refusal({{0, 3}, {1, 3}, {0, 3}}, "there are two of rank 0");
+  expect_refusal({{0, 3}, {1, 3}, {1, 3}}, "two processes connected as rank 1");
+  expect_refusal({{0, 3}, {1, 3}, {0, 3}}, "two processes connected as rank 0");
 }
 
 TEST(PathBootstrap, RankOutOfRangeFailsAllRanks) {
-  expect_refusal({{0, 2}, {2, 2}}, "there is a rank 2, and only 2 ranks");
-  expect_refusal({{0, 2}, {-1, 2}}, "there is a rank -1, and only 2 ranks");
+  expect_refusal({{0, 2}, {2, 2}}, "connected as rank 2, but there are only 2 ranks");
+  expect_refusal({{0, 2}, {-1, 2}}, "connected as rank -1, but there are only 2 ranks");
 }
 
 TEST(PathBootstrap, DifferentNumbersOfRanksFailOnAllRanks) {
-  expect_refusal({{0, 3}, {1, 4}, {2, 3}}, "rank 1 expects 4 ranks and rank 0 expects 3");
+  expect_refusal({{0, 3}, {1, 4}, {2, 3}}, "rank 1 was started for 4 ranks, but rank 0 for 3");
 }
 
 TEST(PathBootstrap, MissingRankFailsAllRanks) {
-  expect_refusal({{0, 3}, {1, 3}}, "the first that did not is rank 2", 100ms);
-  expect_refusal({{1, 3}}, "rank 0 did not come to", 100ms);
+  expect_refusal({{0, 3}, {1, 3}}, "the first missing one is rank 2", 100ms);
+  expect_refusal({{1, 3}}, "rank 0 did not listen at", 100ms);
 }
 
 // Rank 2 never arrives; rank 1 arrives and is killed. If it is killed before it has sent its hello,
@@ -173,7 +175,7 @@ TEST(PathBootstrap, DeathOfAnArrivedRankFailsRankZero) {
   const auto ends = run_ranks(2, [&](const Bootstrap& forked) {
     if (forked.rank == 0) {
       EXPECT_THAT(std::string(RankError::of([&] { path_bootstrap(place, 0, 3, 10min); }).text()),
-                  HasSubstr("rank 1 came to"));
+                  HasSubstr("rank 1 connected at"));
       EXPECT_EQ(write(told[1], "x", 1), 1);
       return;
     }
@@ -198,11 +200,11 @@ TEST(PathBootstrap, TwoUsersDoNotConnect) {
   const auto ends = run_ranks(2, [&](const Bootstrap& forked) {
     if (forked.rank == 0) {
       EXPECT_THAT(std::string(RankError::of([&] { path_bootstrap(place, 0, 2, 100ms); }).text()),
-                  HasSubstr("1 of 2 ranks came"));
+                  HasSubstr("1 of 2 ranks connected"));
     } else {
       EXPECT_EQ(setuid(65534), 0);
       EXPECT_THAT(std::string(RankError::of([&] { path_bootstrap(place, 1, 2, 100ms); }).text()),
-                  HasSubstr("rank 0 did not come"));
+                  HasSubstr("rank 0 did not listen"));
     }
   });
   EXPECT_THAT(ends, Each(How::fine));

@@ -54,7 +54,8 @@ TEST(Death, IsNoticedByAllWaitingRanks) {
       Peers peers(new_arena());
       const auto members = peers.join(bootstrap, 1000);
       if (bootstrap.rank == victim) raise(SIGKILL);
-      EXPECT_EQ(what_is_lost(*members), "rank " + std::to_string(victim) + " of the team has died");
+      EXPECT_EQ(what_is_lost(*members), "rank " + std::to_string(victim) +
+                                            " of the team has died; see its output for the reason");
     });
     for (int rank = 0; rank < 4; ++rank) {
       EXPECT_EQ(ends[static_cast<std::size_t>(rank)].how, rank == victim ? How::killed : How::fine);
@@ -72,7 +73,7 @@ TEST(Death, IsNoticedIfRanksOutnumberDescriptors) {
     const rlimit few{3, 3};
     setrlimit(RLIMIT_NOFILE, &few);
     if (bootstrap.rank == victim) raise(SIGKILL);
-    EXPECT_EQ(what_is_lost(*members), "rank 2 of the team has died");
+    EXPECT_EQ(what_is_lost(*members), "rank 2 of the team has died; see its output for the reason");
   });
   for (int rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(ends[static_cast<std::size_t>(rank)].how, rank == victim ? How::killed : How::fine);
@@ -98,7 +99,7 @@ TEST(Death, IsNotInferredFromAClosedDescriptor) {
     for (int rank = 0; rank < 3; ++rank) EXPECT_FALSE(members->is_gone(rank));
     barrier(bootstrap);
     if (bootstrap.rank == 1) raise(SIGKILL);
-    EXPECT_EQ(what_is_lost(*members), "rank 1 of the team has died");
+    EXPECT_EQ(what_is_lost(*members), "rank 1 of the team has died; see its output for the reason");
   });
   EXPECT_EQ(ends[0].how, How::fine);
   EXPECT_EQ(ends[1].how, How::killed);
@@ -155,7 +156,7 @@ TEST(Death, AfterLeavingIsNotReported) {
           1000);
       raise(SIGKILL);
     }
-    EXPECT_EQ(what_is_lost(*second), "rank 1 of the team has died");
+    EXPECT_EQ(what_is_lost(*second), "rank 1 of the team has died; see its output for the reason");
     members->check();
     members->check();
     // Rank 0 is the hub, so it leaves last; otherwise rank 2 would notice rank 0 instead of rank 1.

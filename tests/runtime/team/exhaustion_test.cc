@@ -62,7 +62,7 @@ TEST(Exhaustion, OfTheArenaFailsAllRanks) {
   const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
     const std::size_t cap_bytes = bootstrap.rank == poor ? MiB : 64 * MiB;
     Peers peers(std::make_shared<memory::Arena>(memory::ArenaOptions{.cap_bytes = cap_bytes}));
-    expect_failure(peers, bootstrap, 2 * MiB, "the cap of the shared memory, 1M");
+    expect_failure(peers, bootstrap, 2 * MiB, "the shared memory of this process is limited to 1M");
   });
   EXPECT_THAT(ends, Each(How::fine));
 }
@@ -91,7 +91,7 @@ TEST(Exhaustion, OfTheFolderFailsAllRanks) {
     mount_own_tmpfs(bootstrap.rank == poor ? "size=1m" : "size=64m");
     Peers peers(std::make_shared<memory::Arena>(
         memory::ArenaOptions{.cap_bytes = 64 * MiB, .kind = memory::ArenaFile::Kind::in_folder}));
-    expect_failure(peers, bootstrap, 2 * MiB, "/dev/shm has no 2M of shared memory left");
+    expect_failure(peers, bootstrap, 2 * MiB, "cannot reserve 2M of shared memory in /dev/shm");
   });
   EXPECT_THAT(ends, Each(How::fine));
 }
@@ -152,7 +152,7 @@ TEST(Exhaustion, OfAddressSpaceFailsAllRanks) {
       setrlimit(RLIMIT_AS, &limit);
     }
     EXPECT_THAT(failure_of(peers, bootstrap, 100),
-                AllOf(StartsWith("rank 1: "), HasSubstr("16G of addresses")));
+                AllOf(StartsWith("rank 1: "), HasSubstr("16G of address space")));
   });
   EXPECT_THAT(ends, Each(How::fine));
 }

@@ -46,33 +46,37 @@ void expect_all_hear(const Greeting& usual, const Greeting& strange, const std::
 TEST(Greeting, OfOneBuildSucceeds) { expect_all_hear(Greeting(), Greeting(), ""); }
 
 TEST(Greeting, OfAnotherVersionFailsAllRanks) {
-  expect_all_hear(greeting_of("7.1.0"), greeting_of("7.1.2"),
-                  "rank 2 has huddle 7.1.2 and rank 0 has huddle 7.1.0: give all ranks the same "
-                  "libhuddle");
+  expect_all_hear(
+      greeting_of("7.1.0"), greeting_of("7.1.2"),
+      "rank 2 uses huddle 7.1.2, but rank 0 uses huddle 7.1.0; install the same libhuddle "
+      "for all ranks");
 }
 
 TEST(Greeting, OfAnotherBuildFailsAllRanks) {
   for (const auto field : {&Greeting::card_bytes, &Greeting::statement_bytes}) {
     Greeting strange = greeting_of("7.1.0");
     strange.*field += 8;
-    expect_all_hear(greeting_of("7.1.0"), strange,
-                    "rank 2 has another build of huddle 7.1.0 than rank 0: give all ranks the same "
-                    "libhuddle");
+    expect_all_hear(
+        greeting_of("7.1.0"), strange,
+        "rank 2 uses another build of huddle 7.1.0 than rank 0; install the same libhuddle "
+        "for all ranks");
   }
 }
 
 TEST(Greeting, WithAWrongMagicNumberFailsAllRanks) {
   Greeting strange = Greeting::mine();
   strange.magic = 42;
-  expect_all_hear(Greeting::mine(), strange,
-                  "rank 2 does not greet as rank 0 does: give all ranks the same libhuddle");
+  expect_all_hear(
+      Greeting::mine(), strange,
+      "rank 2 uses another protocol for set-up than rank 0; install the same libhuddle for "
+      "all ranks");
 }
 
 TEST(Greeting, MayHaveAnUnterminatedVersion) {
   const std::string endless(Greeting().version.size(), '9');
   expect_all_hear(greeting_of("1"), greeting_of(endless),
-                  "rank 2 has huddle " + endless +
-                      " and rank 0 has huddle 1: give all ranks the same libhuddle");
+                  "rank 2 uses huddle " + endless +
+                      ", but rank 0 uses huddle 1; install the same libhuddle for all ranks");
 }
 
 // The ranks of a team exchange greetings first and, if these differ, nothing else.
@@ -94,7 +98,7 @@ TEST(Greeting, IsTheFirstStepOfTeamSetUp) {
     };
     Context context(options);
     const RankError rank_error = RankError::of([&] { Team(context, other); });
-    EXPECT_THAT(std::string(rank_error.text()), testing::HasSubstr("rank 2 has huddle x"));
+    EXPECT_THAT(std::string(rank_error.text()), testing::HasSubstr("rank 2 uses huddle x"));
     EXPECT_EQ(steps, 1);
   });
   EXPECT_THAT(ends, Each(How::fine));

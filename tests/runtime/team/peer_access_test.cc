@@ -248,7 +248,7 @@ TEST(PeerAccess, OnePairWithoutAccessDisablesThePath) {
       [](int reader) {
         return [reader](int owner) { return reader == 2 && owner == 1 ? Times{0, 0} : Times{}; };
       },
-      "rank 2: reading rank 1's memory: Operation not permitted");
+      "rank 2: cannot read the memory of rank 1: Operation not permitted");
 }
 
 // A process that may read may usually also write, but both are tested.
@@ -260,7 +260,7 @@ TEST(PeerAccess, OnePairWithoutWriteAccessDisablesThePath) {
           return writer == 2 && owner == 1 ? Times{always, 0} : Times{};
         };
       },
-      "rank 2: writing to rank 1's memory: Operation not permitted");
+      "rank 2: cannot write to the memory of rank 1: Operation not permitted");
 }
 
 TEST(PeerAccess, OneRankWithoutAccessDisablesThePath) {
@@ -269,7 +269,7 @@ TEST(PeerAccess, OneRankWithoutAccessDisablesThePath) {
       [](int reader) { return [reader](int) {
                          return reader == 1 ? Times{0, 0} : Times{};
                        }; },
-      "rank 1: reading rank 0's memory: Operation not permitted");
+      "rank 1: cannot read the memory of rank 0: Operation not permitted");
 }
 
 // Calls of one operation, and the algorithm that they use while ranks have access to peers' memory.

@@ -211,7 +211,7 @@ TEST(Peers, OfTwoUsersDoNotShare) {
     }
     Peers peers(new_arena());
     EXPECT_THAT(std::string(RankError::of([&] { peers.join(bootstrap, 100); }).text()),
-                HasSubstr("rank 1 runs as user 65534 and rank 0 as user 0"));
+                HasSubstr("rank 1 runs as user 65534, but rank 0 as user 0"));
   });
   EXPECT_THAT(ends, Each(How::fine));
 }

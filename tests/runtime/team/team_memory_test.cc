@@ -51,7 +51,8 @@ void expect_failures_that_cost_nothing(const std::function<std::size_t(int rank)
 
 TEST(TeamMemory, ExhaustionOnOneRankFailsAllRanks) {
   expect_failures_that_cost_nothing(
-      [](int rank) { return rank == rank_that_runs_out ? 2 * cap_bytes : MiB; }, "the cap");
+      [](int rank) { return rank == rank_that_runs_out ? 2 * cap_bytes : MiB; },
+      "the shared memory of this process is limited");
 }
 
 TEST(TeamMemory, PrepareFailureOnOneRankFailsAllRanks) {

@@ -54,8 +54,8 @@ TEST_F(Map, ShowsBothPlacementsAndTheReason) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("16 elements, 16 pairs that communicate"),
                              HasSubstr("% of the hop-bytes saved"), HasSubstr("why: tree:"),
-                             HasSubstr("bytes between each pair"), HasSubstr("placement (.: free)"),
-                             HasSubstr("l3 0-7:")));
+                             HasSubstr("bytes between each pair"), HasSubstr("bytes: .. none, ##"),
+                             HasSubstr("placement (.: free)"), HasSubstr("l3 0-7:")));
 }
 
 TEST_F(Map, JsonHasEachElementOnce) {
@@ -106,6 +106,9 @@ TEST_F(Map, ThinProfilesMoveNothing) {
                 HasSubstr(fmt::format(
                     "keep the current placement: {} sampled events are too few to place 16 threads",
                     events)));
+    // A matrix of few events does not look like one of many.
+    EXPECT_THAT(ran.out, AllOf(HasSubstr(fmt::format("from {} sampled events", events)),
+                               HasSubstr("bytes: .. none, :: to"), Not(HasSubstr("##"))));
     const json document = json::parse(map({"--json"}, profile).out);
     EXPECT_EQ(document["advice"], "leave");
     EXPECT_EQ(document["matrix"]["events"]["evidence"], "too few events");
@@ -115,6 +118,8 @@ TEST_F(Map, ThinProfilesMoveNothing) {
     EXPECT_EQ(emitted.out, "GOMP_CPU_AFFINITY='0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15'\n");
     EXPECT_THAT(emitted.err, HasSubstr("sampled events"));
   }
+  EXPECT_THAT(map({}, profile_of_a_row(16, 1000)).out,
+              AllOf(HasSubstr("from 1000 sampled events"), HasSubstr("##")));
   const json document = json::parse(map({"--json"}, profile_of_a_row(16, 1000)).out);
   EXPECT_EQ(document["advice"], "move") << document["reason"];
   EXPECT_LT(document["certain_gain"], document["gain"]);

@@ -11,6 +11,8 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,12 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 const std::string recording = HUDDLE_SOURCE_DIR "/examples/changing-pairs.touches";
 const std::string two_small_sockets = HUDDLE_SOURCE_DIR "/machines/xeon-e5620-2s.toml";
@@ -54,6 +62,63 @@ TEST(Watch, JsonHasEveryDecision) {
   for (std::size_t thread = 0; thread < 4; ++thread) {
     EXPECT_EQ(last["wanted"][thread].get<int>() / 4, last["wanted"][thread + 4].get<int>() / 4);
   }
+}
+
+// Returns the recording as if it had been made on `machine`.
+std::string recorded_on(const std::string& machine) {
+  std::string text = contents(recording);
+  std::istringstream lines(contents(machine));
+  std::string machine_lines;
+  for (std::string line; std::getline(lines, line);) machine_lines += "m " + line + "\n";
+  return text.insert(text.find("\nt ") + 1, machine_lines);
+}
+
+// Returns the hardware threads of all threads at all decisions.
+std::set<int> seats_of(const json& document) {
+  std::set<int> seats;
+  for (const json& decision : document["decisions"]) {
+    for (const json& seat : decision["seats"]) seats.insert(seat.get<int>());
+  }
+  return seats;
+}
+
+// The recorded hardware threads are those of the recorded machine.
+TEST(Watch, UsesTheRecordedMachine) {
+  const Program program;
+  const std::string file = program.home().write("app.touches", recorded_on(two_small_sockets));
+  const Ran ran = program.run({"watch", "--replay", file, "--json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json document = json::parse(ran.out);
+  EXPECT_EQ(document["machine"], "xeon-e5620-2s");
+  EXPECT_EQ(seats_of(document), (std::set<int>{0, 1}));
+  EXPECT_TRUE(document["notes"].empty()) << document["notes"];
+}
+
+TEST(Watch, PlacesThreadsAnewOnAnotherMachine) {
+  const Program program;
+  const std::string file = program.home().write("app.touches", recorded_on(two_small_sockets));
+  const Ran ran =
+      program.run({"watch", "--replay", file, "--machine", "epyc-2x64-estimate", "--json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json document = json::parse(ran.out);
+  EXPECT_EQ(document["machine"], "epyc-2x64-estimate");
+  EXPECT_EQ(seats_of(document).size(), 8U) << "spread over the machine";
+  EXPECT_THAT(document["notes"].dump(), HasSubstr("the program was recorded on intel-xeon"));
+}
+
+TEST(Watch, WarnsOfRecordingsWithoutTheirMachine) {
+  const Ran ran = Program().run({"watch", "--replay", recording, "--machine", two_small_sockets});
+  EXPECT_THAT(ran.out, HasSubstr("the recording does not contain its machine"));
+  const Ran placed = Program().run(
+      {"watch", "--replay", recording, "--machine", two_small_sockets, "--start", "spread"});
+  EXPECT_THAT(placed.out, Not(HasSubstr("does not contain its machine")));
+}
+
+TEST(Watch, RejectsAnotherMachineForARunningProcess) {
+  const Ran ran =
+      Program().run({"watch", fmt::format("{}", ::getpid()), "--machine", two_small_sockets});
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.err, HasSubstr("huddle watch --replay FILE --machine NAME"));
 }
 
 TEST(Watch, AsPrintedFindsFewerPairs) {
@@ -323,11 +388,11 @@ TEST(Profile, FilesAreReadByMapAndWatch) {
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.err,
               AllOf(HasSubstr("threads active"), HasSubstr("not observed: reads of all memory")));
+  EXPECT_THAT(contents(touches), HasSubstr("m [topology]"));
   const Ran map = program.run({"map", matrix, "--machine", two_small_sockets});
   EXPECT_EQ(map.status, 0) << map.err;
   EXPECT_THAT(map.out, AllOf(HasSubstr("threads"), HasSubstr("not observed"),
-                             testing::Not(HasSubstr("by direction")),
-                             testing::Not(HasSubstr("numbers of events"))));
+                             Not(HasSubstr("by direction")), Not(HasSubstr("numbers of events"))));
   EXPECT_EQ(program.run({"watch", "--replay", touches, "--machine", two_small_sockets}).status, 0);
 }
 

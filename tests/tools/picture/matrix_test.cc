@@ -6,6 +6,8 @@
 #include <rapidcheck/gtest.h>
 
 #include "machines.h"
+#include "tools/picture/facts.h"
+#include "tools/picture/picture.h"
 
 namespace huddle::picture {
 namespace {
@@ -107,6 +109,26 @@ TEST(Shades, RangesIfThereAreMany) {
   EXPECT_EQ(shades.of(15), ".");
   EXPECT_EQ(shades.of(100), "*");
   EXPECT_EQ(shades.of(10000), "@");
+}
+
+TEST(LatencyOrigin, DistinguishesEstimatesFromMeasurements) {
+  machine::Machine machine = synthetic("pack:2 core:2 pu:1").machine;
+  EXPECT_EQ(latency_origin(machine), "estimated, not measured");
+  machine.line.front().origin = machine::Origin::measured;
+  EXPECT_EQ(latency_origin(machine), "measured for some shared levels, estimated for the others");
+  for (machine::LineCost& line : machine.line) line.origin = machine::Origin::measured;
+  EXPECT_EQ(latency_origin(machine), "measured for each shared level");
+  machine.line.front().origin = machine::Origin::published;
+  EXPECT_EQ(latency_origin(machine), "measured for some shared levels, estimated for the others");
+  machine.pairs = machine::LinePairs{{0, 1}, {0, 47, 47, 0}, "every pair"};
+  EXPECT_EQ(latency_origin(machine), "measured (every pair)");
+}
+
+// Both pictures state whether their numbers are measured.
+TEST(LatencyOrigin, IsInTextAndSvg) {
+  const Subject subject = synthetic("pack:2 core:2 pu:1");
+  EXPECT_THAT(as_text(subject, {}), testing::HasSubstr("in ns, estimated, not measured"));
+  EXPECT_THAT(as_svg(subject), testing::HasSubstr("estimated, not measured"));
 }
 
 }  // namespace

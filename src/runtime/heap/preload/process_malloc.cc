@@ -84,11 +84,16 @@ const link_map* library_of_malloc() {
 void throw_if_unsupported() {
   for (const auto& [name, title] : sanitizers) {
     if (dlsym(RTLD_DEFAULT, name) == nullptr) continue;
-    throw FailureError(fmt::format("{} keeps books of all memory; there is no shared heap", title));
+    throw FailureError(fmt::format(
+        "{} must see all allocations, so the program runs without a shared heap; build it "
+        "without this sanitizer to use the heap",
+        title));
   }
   static const char here = 0;
   if (library_of_malloc() != library_of(&here)) {
-    throw FailureError("the program has a malloc of its own; there is no shared heap");
+    throw FailureError(
+        "the program or another preloaded library replaces malloc, so the program runs without a "
+        "shared heap; remove that malloc to use the heap");
   }
 }
 
@@ -127,7 +132,11 @@ void* ProcessMalloc::take(Large& large, std::size_t bytes, std::size_t alignment
 
 void ProcessMalloc::give(Large& large, void* block) noexcept {
   const ErrnoKept kept;
-  if (!large.heap.free(block)) end_of_program("huddle: heap: free(): no block begins there\n");
+  if (!large.heap.free(block)) {
+    end_of_program(
+        "huddle: heap: the program passed free() an address that is not the start of an "
+        "allocated block; debug the program with HUDDLE_HEAP=check\n");
+  }
 }
 
 bool ProcessMalloc::grow(Large& large, void* block, std::size_t bytes) noexcept {
@@ -188,7 +197,11 @@ void* ProcessMalloc::realloc(void* block, std::size_t bytes) noexcept {
 // Resizes a block of the heap. The block stays in place if its new size fills at least half of it.
 void* ProcessMalloc::move_from_heap(Large& large, void* block, std::size_t bytes) noexcept {
   const std::size_t room = large.heap.bytes_of(block);
-  if (room == 0) end_of_program("huddle: heap: realloc(): no block begins there\n");
+  if (room == 0) {
+    end_of_program(
+        "huddle: heap: the program passed realloc() an address that is not the start of an "
+        "allocated block; debug the program with HUDDLE_HEAP=check\n");
+  }
   if (bytes <= room && bytes >= std::max(room / 2, large.least_bytes)) return block;
   if (bytes > room && grow(large, block, bytes)) return block;
   void* const moved = bytes == 0 ? nullptr : malloc(bytes);

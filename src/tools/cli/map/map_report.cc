@@ -43,19 +43,8 @@ mapping::Finding finding_of(const MapReport& subject) {
 }
 
 std::string evidence_text(const MapReport& subject) {
-  switch (finding_of(subject)) {
-    case mapping::Finding::sufficient:
-      return "";
-    case mapping::Finding::too_few_events:
-      return fmt::format(
-          "{} are too few to place {}: at least {:g} are required; profile a longer run",
-          events_text(*subject.matrix.events), elements_text(subject),
-          mapping::EvidenceLimits().least_events_an_element * subject.matrix.size());
-    case mapping::Finding::all_alike:
-      return fmt::format("all pairs of {} share about the same amount, as far as {} can show",
-                         elements_text(subject), events_text(*subject.matrix.events));
-  }
-  return "";
+  if (!subject.matrix.events) return "";
+  return finding_text(*subject.matrix.events, elements_text(subject), mapping::EvidenceLimits());
 }
 
 double gain(const MapReport& subject, const MethodResult& placed) {
@@ -194,27 +183,41 @@ class Cells {
   std::vector<double> bytes_;
 };
 
+// Returns the heading of the matrices, with the number of samples behind them.
+std::string matrices_title(const MapReport& subject, int side) {
+  std::string title = "bytes between each pair, in the order of slots";
+  const int elements = subject.matrix.size();
+  if (side < elements) {
+    title += fmt::format("; each cell: up to {0} by {0} {1}s", (elements + side - 1) / side,
+                         mapping::element_word(subject.matrix.kind));
+  }
+  if (subject.matrix.events) title += "; from " + events_text(*subject.matrix.events);
+  return title;
+}
+
 std::string matrices(const MapReport& subject, const MethodResult& placed, const Console& console) {
   constexpr int most_cells = 32, gap = 4, columns_a_cell = 2;
   const int fitting = (console.columns - gap) / (2 * columns_a_cell);
   const int side = std::min({subject.matrix.size(), most_cells, std::max(fitting, 4)});
   const Cells before(subject, subject.problem.present, side);
   const Cells after(subject, placed.mapped.mapping, side);
-  const double least = std::min(before.least(), after.least());
-  const double most = std::max(before.most(), after.most());
-  std::string text = "bytes between each pair, in the order of slots\n" +
+  const Shading shading({.least = std::min(before.least(), after.least()),
+                         .most = std::max(before.most(), after.most()),
+                         .pale = finding_of(subject) != mapping::Finding::sufficient,
+                         .unicode = console.unicode});
+  std::string text = wrap("", matrices_title(subject, side), 0, console.columns) +
                      padded("before", side * columns_a_cell + gap) + "after\n";
   for (int row = 0; row < side; ++row) {
     for (int column = 0; column < side; ++column) {
-      text += shade(before.at_cell(row, column), least, most, console.unicode);
+      text += shading.of(before.at_cell(row, column));
     }
     text += spaces(gap);
     for (int column = 0; column < side; ++column) {
-      text += shade(after.at_cell(row, column), least, most, console.unicode);
+      text += shading.of(after.at_cell(row, column));
     }
     text += '\n';
   }
-  return text;
+  return text + wrap("", "bytes: " + shading.legend("none", size_text), 2, console.columns);
 }
 
 // The placement as text: a line for each object at the lowest shared level.

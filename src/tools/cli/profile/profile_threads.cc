@@ -9,6 +9,7 @@
 
 #include "common/file.h"
 #include "common/settings/settings.h"
+#include "model/machine/machine_file.h"
 #include "model/machine/topology.h"
 #include "tools/cli/profile/profile_kinds.h"
 #include "tools/cli/selected_machine.h"
@@ -42,10 +43,10 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
   program.splits_huge = profile.splits_huge;
   const machine::Discovery here = machine::discover_this_machine();
   const SelectedMachine machine = machine_in_question(context, here.topology);
+  check_observed(machine);
   const machine::CostModel model(machine.loaded.machine);
   const threads::AgentOptions options{.rounds = rounds_if(profile.allows_sysctl)};
-  threads::Agent agent(
-      model, machine.is_here() ? here.allowed : machine.loaded.machine.topology.pus, options);
+  threads::Agent agent(model, here.allowed, options);
   AgentClient client(agent);
   std::unique_ptr<threads::NumaBalancing> balancing = balancing_if(profile.allows_sysctl);
   threads::Watched watched = watch_program(program, client, balancing.get());
@@ -67,8 +68,8 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
   if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
   if (!profile.output.empty()) write_text(format_matrix(subject.matrix), profile.output);
   if (!profile.record.empty()) {
-    write_text(threads::format_recording(
-                   {options.page_bytes, watched.names, client.take_events(), options.rounds}),
+    write_text(threads::format_recording({options.page_bytes, watched.names, client.take_events(),
+                                          options.rounds, format_machine(machine.loaded.machine)}),
                profile.record);
   }
   // The program's own output may be redirected into a file.

@@ -207,7 +207,7 @@ TEST(MallocDeathTest, DoubleFreeAborts) {
         std::free(seen(block.get()));
         std::free(seen(block.get()));
       },
-      "free\\(\\): no block begins there");
+      "free\\(\\) an address that is not the start of an allocated block");
 }
 
 TEST(HeapStart, ReturnsSameHeapAgain) { EXPECT_EQ(facts().base, start({1, 2, 3}).facts->base); }

@@ -164,13 +164,13 @@ class Programs(unittest.TestCase):
         runtime = self.run_with({}, CC, "-print-file-name=libasan.so").stdout.strip()
         done = self.run_with({**ON, "LD_PRELOAD": f"{runtime}:{LIBRARY}"}, program)
         self.assertEqual(done.stdout, "1\n")
-        self.assertEqual(done.stderr, "huddle: heap: AddressSanitizer keeps books of all memory; "
-                                      "there is no shared heap\n")
+        self.assertEqual(done.stderr, "huddle: heap: AddressSanitizer must see all allocations, so the program runs "
+                                      "without a shared heap; build it without this sanitizer to use the heap\n")
 
     def test_malloc_of_the_program_disables_the_heap(self):
         done = self.run_with(ON, self.build(ALLOCATES + OWN_MALLOC, "-fno-builtin"))
         self.assertEqual(done.stdout, "1\n")
-        self.assertIn("malloc of its own; there is no shared heap", done.stderr)
+        self.assertIn("replaces malloc, so the program runs without a shared heap", done.stderr)
 
     def test_non_pie_program_that_takes_the_address_of_malloc(self):
         done = self.run_with(ON, self.build(TAKES_MALLOCS_ADDRESS, "-fno-pie", "-no-pie"))
@@ -182,7 +182,7 @@ class Programs(unittest.TestCase):
         self.run_with({}, CC, "-fno-builtin", "-shared", "-fPIC", "own.c", "-o", "own.so")
         program = self.build(TAKES_MALLOCS_ADDRESS, "-fno-pie", "-no-pie")
         done = self.run_with({**ON, "LD_PRELOAD": f"{self.folder / 'own.so'}:{LIBRARY}"}, program)
-        self.assertIn("malloc of its own; there is no shared heap", done.stderr)
+        self.assertIn("replaces malloc, so the program runs without a shared heap", done.stderr)
         self.assertNotIn("memfd:huddle", done.stdout)
 
     @unittest.skipUnless(THOROUGH, "takes minutes")
