@@ -23,9 +23,9 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 // A job whose ranks make calls at given times.
-class Job {
+class LoggedJob {
  public:
-  explicit Job(int ranks) {
+  explicit LoggedJob(int ranks) {
     for (int rank = 0; rank < ranks; ++rank) members_.push_back(rank);
     for (int rank = 0; rank < ranks; ++rank) logs_.emplace_back(members_);
   }
@@ -70,7 +70,7 @@ const JobRow& only_row(const JobReport& report) {
 auto near_us(double microseconds) { return DoubleNear(microseconds * 1e-6, 1e-12); }
 
 TEST(JobReport, DividesTimeAtTheEntryOfTheLastRank) {
-  Job job(3);
+  LoggedJob job(3);
   job.call(Operation::allreduce, 8, {{0, 110}, {40, 111}, {100, 112}});
   const JobReport report = job.report();
   const JobRow& row = only_row(report);
@@ -87,7 +87,7 @@ TEST(JobReport, DividesTimeAtTheEntryOfTheLastRank) {
 }
 
 TEST(JobReport, CountsWaitingForTheRootOfABroadcast) {
-  Job job(3);
+  LoggedJob job(3);
   // Rank 1 waits for the root and leaves before rank 2 enters.
   job.call(Operation::bcast, 8, {{50, 52}, {0, 60}, {200, 203}});
   const JobRow row = only_row(job.report());
@@ -96,7 +96,7 @@ TEST(JobReport, CountsWaitingForTheRootOfABroadcast) {
 }
 
 TEST(JobReport, RootOfABroadcastDoesNotWait) {
-  Job job(2);
+  LoggedJob job(2);
   job.call(Operation::bcast, 8, {{0, 2}, {100, 101}});
   const JobRow row = only_row(job.report());
   EXPECT_THAT(row.waiting_seconds.most, near_us(0));
@@ -104,13 +104,13 @@ TEST(JobReport, RootOfABroadcastDoesNotWait) {
 }
 
 TEST(JobReport, SenderOfAGatherThatLeavesEarlyDoesNotWait) {
-  Job job(2);
+  LoggedJob job(2);
   job.call(Operation::gather, 8, {{100, 103}, {0, 2}});
   EXPECT_THAT(only_row(job.report()).waiting_seconds.most, near_us(0));
 }
 
 TEST(JobReport, WaitingIsNeverSaved) {
-  Job job(2);
+  LoggedJob job(2);
   for (int call = 0; call < 100; ++call) {
     const double at = 1000.0 * call;
     job.call(Operation::allreduce, 8, {{at, at + 910}, {at + 900, at + 910}});
@@ -125,7 +125,7 @@ TEST(JobReport, WaitingIsNeverSaved) {
 }
 
 TEST(JobReport, InterruptedCallsAreNotSaved) {
-  Job job(2);
+  LoggedJob job(2);
   for (int call = 0; call < 9; ++call) {
     job.call(Operation::allreduce, 8,
              {{100.0 * call, 100.0 * call + 5}, {100.0 * call, 100.0 * call + 5}});
@@ -136,7 +136,7 @@ TEST(JobReport, InterruptedCallsAreNotSaved) {
 }
 
 TEST(JobReport, SavesNothingInCallsThatHuddleRan) {
-  Job job(2);
+  LoggedJob job(2);
   job.call(Operation::allreduce, 8, {{0, 10}, {0, 10}}, 0, FallbackReason::none);
   const auto predict = [](auto...) { return std::optional(1.0); };
   EXPECT_EQ(job.report(predict).saving_seconds(), 0);
@@ -156,7 +156,7 @@ TEST(JobReport, SavingIsTheMeanOverAllRanksOfTheJob) {
 }
 
 TEST(JobReport, DoesNotDivideCallsThatDoNotMatch) {
-  Job job(2);
+  LoggedJob job(2);
   job.on_rank(0, Operation::bcast, 8, {0, 10});
   job.on_rank(0, Operation::barrier, 0, {20, 30});
   job.on_rank(1, Operation::barrier, 0, {0, 10});
@@ -168,7 +168,7 @@ TEST(JobReport, DoesNotDivideCallsThatDoNotMatch) {
 }
 
 TEST(JobReport, SeparatesSizes) {
-  Job job(2);
+  LoggedJob job(2);
   job.call(Operation::bcast, 8, {{0, 1}, {0, 1}});
   job.call(Operation::bcast, 4096, {{2, 9}, {2, 9}});
   const JobReport report = job.report();
@@ -178,7 +178,7 @@ TEST(JobReport, SeparatesSizes) {
 
 // The sample of a long program contains only some of its calls; sums contain all.
 TEST(JobReport, SampleOfManyCallsGivesTheSameShares) {
-  Job job(2);
+  LoggedJob job(2);
   constexpr int calls = 50000;
   for (int call = 0; call < calls; ++call) {
     const double at = 100.0 * call;
@@ -195,7 +195,7 @@ TEST(JobReport, SampleOfManyCallsGivesTheSameShares) {
 }
 
 TEST(JobReport, RankReportSurvivesItsBytes) {
-  Job job(2);
+  LoggedJob job(2);
   job.call(Operation::scatterv, 100, {{0, 1}, {0, 2}}, 1);
   const RankReport sent = job.reports()[1];
   const auto received = rank_report_from(sent.bytes());
@@ -210,7 +210,7 @@ TEST(JobReport, RankReportSurvivesItsBytes) {
 }
 
 TEST(JobReport, TextNamesTheCollectivesThatMatter) {
-  Job job(2);
+  LoggedJob job(2);
   job.call(Operation::allreduce, 8, {{0, 10}, {2, 10}});
   job.call(Operation::barrier, 0, {{20, 21}, {20, 21}});
   const auto predict = [](Operation operation, auto...) {
@@ -228,7 +228,7 @@ TEST(JobReport, TextNamesTheCollectivesThatMatter) {
 }
 
 TEST(JobReport, JsonContainsEveryRow) {
-  Job job(2);
+  LoggedJob job(2);
   job.call(Operation::allreduce, 8, {{0, 10}, {2, 10}});
   const std::string json =
       job_report_json(job.report(), {.was_off = true, .others = {{"MPI_Iallreduce", 3}}});
