@@ -20,11 +20,11 @@ void live_once(Communicators& communicators, int thread) {
   Communicator* const found = communicators.find(comm);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->handle.load(), comm);
-  EXPECT_EQ(found->use, 0U) << "somebody else's";
+  EXPECT_EQ(found->mpi_ns, 0U) << "somebody else's";
   EXPECT_EQ(found->ranks, 2);
-  found->use = static_cast<std::size_t>(thread) + 1;
+  found->mpi_ns = static_cast<std::size_t>(thread) + 1;
   EXPECT_EQ(communicators.find(comm), found);
-  EXPECT_EQ(found->use, static_cast<std::size_t>(thread) + 1) << "somebody else's";
+  EXPECT_EQ(found->mpi_ns, static_cast<std::size_t>(thread) + 1) << "somebody else's";
   ++found->shares.handled;
   stand_in::free_communicator(comm);
 }

@@ -111,7 +111,8 @@ class ExplainAndRun(unittest.TestCase):
         found = {}
         for line in stats.splitlines():
             columns = line.split(maxsplit=4)
-            if len(columns) == 5 and columns[0] in sizes and not columns[4].startswith("MPI:"):
+            is_in_table = not line.startswith(" ")  # the rows of all ranks are indented
+            if is_in_table and len(columns) == 5 and columns[0] in sizes and not columns[4].startswith("MPI:"):
                 found.setdefault(columns[0], set()).add(columns[4])
         self.assertEqual(set(found), set(sizes), stats)
         return found
