@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,7 @@ std::vector<ShownRow> shown(const JobReport& report) {
 
 std::string size_of(const JobRow& row) {
   if (row.kind.operation == select::Operation::barrier) return "-";
-  return size_text(row.common_per_call > 0 ? row.common_per_call : row.bytes_per_call);
+  return size_text(std::round(row.common_per_call > 0 ? row.common_per_call : row.bytes_per_call));
 }
 
 std::string table(const JobReport& report) {

@@ -146,10 +146,11 @@ TEST(ResolveWithReport, IgnoresInvalidEntriesAndKeepsTheOthers) {
   std::vector<std::string> mistakes;
   const auto settings =
       resolve(layers.sources, [&](const std::string& mistake) { mistakes.push_back(mistake); });
-  EXPECT_THAT(mistakes, ::testing::ElementsAre(HasSubstr(":1: unknown setting 'machin'"),
-                                               HasSubstr(":3: ops: unknown word 'bcst'"),
-                                               HasSubstr("HUDDLE_VERIFFY is not a setting"),
-                                               HasSubstr("HUDDLE_STATS must be off, on or FILE.json")));
+  EXPECT_THAT(mistakes,
+              ::testing::ElementsAre(HasSubstr(":1: unknown setting 'machin'"),
+                                     HasSubstr(":3: ops: unknown word 'bcst'"),
+                                     HasSubstr("HUDDLE_VERIFFY is not a setting"),
+                                     HasSubstr("HUDDLE_STATS must be off, on or FILE.json")));
   EXPECT_EQ(find(settings, "stats").value, "on");
   EXPECT_EQ(find(settings, "stats").layer, Layer::site_file);
   EXPECT_EQ(find(settings, "ops").value, "");

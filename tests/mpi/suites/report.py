@@ -2,6 +2,7 @@
 # Copyright the huddle contributors
 """Evaluates huddle's output in a job."""
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "programs"))
@@ -9,6 +10,9 @@ import job as jobs  # noqa: E402
 import verification  # noqa: E402
 
 HEADING = "huddle: collectives of rank 0"
+# The lines of the report on all ranks, without its rows.
+REPORT = re.compile(r"huddle: (blocking collectives took |of this, |rank \d+ entered |[\d.]+ \w+ cannot be divided)"
+                    r"|  operation ")
 OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "allgather", "allgatherv", "alltoall", "alltoallv",
               "alltoallw", "gather", "gatherv", "scatter", "scatterv", "reduce_scatter",
               "reduce_scatter_block", "scan", "exscan")
@@ -39,6 +43,8 @@ def complaints(job):
     for line in job.err.splitlines():
         if line.startswith(HEADING):
             in_table = True
+        elif REPORT.match(line):
+            in_table = False
         elif line.startswith("huddle: "):
             if not verification.is_without_difference(line):
                 found.append(line)
