@@ -22,6 +22,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "model/machine/stored_machine.h"
 #include "mpi/libraries.h"
 
 namespace huddle::mpi {
@@ -108,6 +109,10 @@ std::string read_all(int descriptor) {
 }
 
 }  // namespace
+
+std::optional<std::string> stored_machine_text(const std::string& machine_file) {
+  return machine::StoredMachine(machine_file).find();
+}
 
 MachineDiscovery::MachineDiscovery(const std::string& machine_file) {
   std::string program = path_beside("huddle-look");

@@ -70,6 +70,8 @@ std::string file_name(const Topology& topology) { return fingerprint(topology) +
 
 }  // namespace
 
+std::vector<std::string> machine_folders() { return {user_folder(), site_folder()}; }
+
 std::string installed_folder(std::string_view of_what) {
   fs::path folder = own_file().parent_path();
   for (int level = 0; level < most_levels_below_prefix; ++level) {

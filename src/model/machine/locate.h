@@ -48,6 +48,10 @@ std::vector<NamedMachine> named_machines();
 // is searched for. Throws InputError for an unknown name. Requires: `named` is not empty.
 std::string machine_file_named(const std::string& named);
 
+// Returns the folders of the user and the site in which machine files are searched for; they may
+// not exist.
+std::vector<std::string> machine_folders();
+
 // Loads the machine. `named` is a value of --machine or HUDDLE_MACHINE: a name, a path, or empty to
 // search for a file for `this_machine`.
 LoadedMachine load_machine(const std::string& named, const Topology& this_machine);

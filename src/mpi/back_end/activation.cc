@@ -26,9 +26,10 @@ namespace {
 // keeps.
 constexpr std::size_t pool_bytes = std::size_t{8} << 20;
 
-// Assumed set-up costs: of discovering the machine and, until this process has measured it, of
-// creating a team, including the set-up of protocols in its first calls.
+// Assumed set-up costs: of discovering the machine; of a context for a known machine; and, until
+// this process has measured it, of a team, including the set-up of protocols in its first calls.
 constexpr std::uint64_t machine_ns = 3'000'000;
+constexpr std::uint64_t context_ns = 500'000;
 constexpr std::uint64_t usual_team_ns = 500'000;
 // Assumed cost of creating a team over several nodes: about fifty messages in sequence.
 constexpr std::uint64_t usual_nodes_team_ns = 10'000'000;
@@ -200,11 +201,16 @@ FallbackReason Activation::reason_for_missing(int rank, int own) {
   return FallbackReason::without_huddle;
 }
 
+// Only the lowest rank of each node discovers the machine.
+std::uint64_t Activation::cost_of_context_ns(const Communicator& communicator) {
+  return is_first_here(communicator) && !context_.knows_machine() ? machine_ns : context_ns;
+}
+
 Activation::Facts Activation::facts_of(const Communicator& communicator, const PooledTeam& pooled) {
   // Not std::call_once, because a bad_alloc would have to pass through the C library.
   if (node_ == 0) node_ = this_node();
   const bool has_context = context_.is_there();
-  const std::uint64_t discovery_ns = has_context ? 0 : machine_ns;
+  const std::uint64_t discovery_ns = has_context ? 0 : cost_of_context_ns(communicator);
   const std::uint64_t nodes_set_up_ns = nodes_team_ns_;
   return {
       true,

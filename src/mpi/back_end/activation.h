@@ -60,6 +60,7 @@ class Activation {
   Facts facts_of(const Communicator& communicator, const PooledTeam& pooled);
   ActivationDecision decide(const Communicator& communicator, const Facts& all) const;
   bool is_first_here(const Communicator& communicator);
+  std::uint64_t cost_of_context_ns(const Communicator& communicator);
   bool keep_common(Entry& entry, const Facts& all);
   bool agree_on_facts(Facts& facts, Communicator& communicator);
   template <class Words>

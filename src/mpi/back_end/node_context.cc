@@ -72,10 +72,25 @@ std::optional<memory::HeapFacts> NodeContext::heap() const {
   return heap_;
 }
 
+const std::string& NodeContext::stored() {
+  if (!stored_) stored_ = stored_machine_text(options_.machine_file).value_or("");
+  return *stored_;
+}
+
+bool NodeContext::knows_machine() noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    return context_ || !stored().empty();
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 void NodeContext::start_discovery() noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    if (!context_ && !look_) look_ = std::make_unique<MachineDiscovery>(options_.machine_file);
+    if (!context_ && !look_ && stored().empty())
+      look_ = std::make_unique<MachineDiscovery>(options_.machine_file);
   } catch (const std::exception&) {
     return;  // machine_text() tries again
   }
@@ -84,6 +99,7 @@ void NodeContext::start_discovery() noexcept {
 std::string NodeContext::machine_text() {
   const std::lock_guard lock(mutex_);
   if (context_) return context_->machine_text();
+  if (!look_ && !stored().empty()) return *stored_;
   try {
     const auto look = look_ ? std::exchange(look_, nullptr)
                             : std::make_unique<MachineDiscovery>(options_.machine_file);

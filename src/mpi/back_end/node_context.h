@@ -43,6 +43,8 @@ class NodeContext {
   // Returns nullopt if the heap was not started.
   std::optional<memory::HeapFacts> heap() const;
 
+  // Returns whether machine_text() takes little time, because an earlier job has stored the text.
+  bool knows_machine() noexcept;
   // Starts discovering this machine in advance, if necessary. machine_text() reports errors.
   void start_discovery() noexcept;
   // Returns the text of the context's machine or, if there is no context yet, of this machine.
@@ -56,8 +58,13 @@ class NodeContext {
   std::function<void()> progress_;
   int ranks_here_;
   Warn warn_;
+  // Looks for the text of an earlier job, once.
+  // Requires: the mutex is held.
+  const std::string& stored();
+
   mutable std::mutex mutex_;  // guards the members below
   std::optional<memory::HeapFacts> heap_;
+  std::optional<std::string> stored_;       // the text that an earlier job has stored, or empty
   std::unique_ptr<MachineDiscovery> look_;  // while huddle-look runs
   std::unique_ptr<team::Context> context_;
 };

@@ -17,7 +17,6 @@
 #include "mpi/back_end/job_exchange.h"
 #include "mpi/job_rank.h"
 #include "mpi/libraries.h"
-#include "mpi/machine_discovery.h"
 #include "mpi/predict.h"
 #include "runtime/team/cpu_binding.h"
 
@@ -305,8 +304,8 @@ Predict Process::predict_with(std::span<const RankReport> by_rank) {
   std::vector<team::CpuBinding> bindings;
   for (const RankReport& rank : by_rank) bindings.push_back(rank.binding);
   try {
-    machine::Machine machine = machine::parse_machine(
-        MachineDiscovery(options_.machine_file).text(), "the machine of this node");
+    machine::Machine machine =
+        machine::parse_machine(context_.machine_text(), "the machine of this node");
     is_predicted_by_calibration_ = machine::calibrated(machine);
     return predict_on(std::move(machine), std::move(bindings));
   } catch (const Error& error) {

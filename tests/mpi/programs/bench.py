@@ -89,8 +89,9 @@ class Bench:
         if files:
             own["LD_PRELOAD"] = ":".join(files)
         own.update(environment or {})
-        # Ignores the settings of the user who runs the tests.
+        # Ignores the settings of the user who runs the tests, and discovers the machine in every job.
         own["XDG_CONFIG_HOME"] = str(self.build)
+        own.setdefault("XDG_CACHE_HOME", "/dev/null")
         by = launcher or self.peer
         outcome = job.run(by.job(ranks, program, arguments, own), by.environment(single_copy=False),
                           deadline, meanwhile)
