@@ -127,7 +127,19 @@ TEST(Compared, DoesNotTrustTheStartUpOfTooFewTurns) {
   compared.extras.start_up = StartUp{true, {{{0.4, 0.4}, {0.3, 0.3}}}};
   EXPECT_THAT(on_one_line(compared_text(compared)),
               HasSubstr("adds -0.100 s (-0.100 to -0.100) before and after the program's own work, "
-                        "which may be chance"));
+                        "by too few runs for a reliable interval"));
+}
+
+TEST(Compared, SaysThatHuddleHandledNothing) {
+  ComparedRuns compared = six_turns(10, 9, 0.458, 0.479);
+  compared.taken = "80 collectives of rank 0 handled, 0 left to the MPI";
+  EXPECT_THAT(on_one_line(compared_text(compared)), Not(HasSubstr("handled no collective")));
+  compared.taken = "0 collectives of rank 0 handled, 80 left to the MPI";
+  const std::string text = compared_text(compared);
+  EXPECT_TRUE(fits(text)) << text;
+  EXPECT_THAT(on_one_line(text),
+              HasSubstr("huddle handled no collective of rank 0, so the runs differ "
+                        "only by its start-up and by chance"));
 }
 
 TEST(Compared, StatesTheShareOfCollectives) {

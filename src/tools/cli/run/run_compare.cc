@@ -136,14 +136,17 @@ std::string seconds_number(double seconds) {
 
 std::string start_up_text(const StartUp& start_up) {
   const bench::Estimate added = start_up.added();
-  const bool is_certain = added.sure && (added.low > 0 || added.high < 0);
+  const bool may_be_zero = added.low <= 0 && added.high >= 0;
+  const std::string_view doubt = !added.sure   ? ", by too few runs for a reliable interval"
+                                 : may_be_zero ? ", which may be chance"
+                                               : "";
   return entry(
       "Start and end",
       fmt::format("huddle adds {}~s ({} to {}) before and after the program's own "
                   "work{}. Compared: the same command with a program that {}, {}~s without "
                   "huddle and {}~s with it.",
                   seconds_number(added.ratio), seconds_number(added.low),
-                  seconds_number(added.high), is_certain ? "" : ", which may be chance",
+                  seconds_number(added.high), doubt,
                   start_up.with_mpi ? "only begins and ends MPI" : "does nothing",
                   seconds_number(median_of(start_up.of(Side::native))),
                   seconds_number(median_of(start_up.of(Side::huddle)))));
@@ -265,7 +268,13 @@ std::string compared_text(const ComparedRuns& compared) {
   if (compared.extras.collectives) text += collectives_text(*compared.extras.collectives);
   if (const auto load = runs.load()) text += load_text(*load, compared.knows_its_processes);
   if (!text.ends_with("\n\n")) text += "\n";
-  return text + wrap("", verdict_on(compared).sentence, 0, text_columns);
+  text += wrap("", verdict_on(compared).sentence, 0, text_columns);
+  if (!compared.taken.starts_with("0 ")) return text;
+  return text + wrap("",
+                     "huddle handled no collective of rank 0, so the runs differ only by its "
+                     "start-up and by chance. 'huddle run -v' prints why; HUDDLE_ACTIVATE_AFTER=0 "
+                     "lets short programs use huddle.",
+                     0, text_columns);
 }
 
 ExitCode compare_runs(const Context& context, const launch::Request& request,
