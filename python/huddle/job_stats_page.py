@@ -42,7 +42,7 @@ def _sentences(job):
         return
     yield (f"Blocking collectives took {_percent(job.seconds.mean, job.run_seconds):.0f} % of the run: "
            f"{_seconds(job.seconds.mean)} of {_seconds(job.run_seconds)}, mean of {counted(job.ranks, 'rank')}.")
-    yield (f"Of this, {_seconds(job.waiting.mean)} was waiting for ranks that entered later, and "
+    yield (f"{_seconds(job.waiting.mean)} of this was waiting for ranks that entered later, and "
            f"{_seconds(job.transfer.mean)} transfer.")
     if job.undivided_seconds > 0:
         yield (f"{_seconds(job.undivided_seconds)} cannot be divided, because the ranks' calls differ or several "
@@ -67,22 +67,26 @@ def _picture(job):
     if not _has_rows(job):
         return ""
     svg = svg_element(job_figure(job, STAND_INS), "longest",
-                      "Waiting and transfer of the collectives with the longest time; the tables below have the figures")
+                      "Waiting and transfer of the collectives with the longest time; the tables have the figures")
     return ('<section id="longest"><h2>The collectives with the longest time</h2>\n'
             f"<figure>{svg}</figure>\n"
-            '<p class="note">Waiting: until the last rank has entered the call, which no implementation of the '
-            "collective can save. Transfer: the rest.</p></section>\n")
+            '<p class="note">Waiting: for ranks that entered the call later, which no implementation of the '
+            "collective can save. Transfer: the rest of the call.</p></section>\n")
 
 
 def _tables(job):
-    return "".join(
-        f'<section id="communicator-{number}"><h2>{_ranks_text(communicator.ranks)}</h2>\n'
-        f"{_table(communicator)}</section>\n"
-        for number, communicator in enumerate(job.communicators) if communicator.rows)
+    if not _has_rows(job):
+        return ""
+    tables = "".join(f"<h3>{_ranks_text(communicator.ranks)}</h3>\n{_table(communicator)}\n"
+                     for communicator in job.communicators if communicator.rows)
+    return ('<section id="communicators"><h2>All collectives by communicator</h2>\n'
+            '<p class="note">Communicators with the same ranks are counted together. Bytes are those of a rank in a '
+            "call. Times are sums over all calls: the mean of the ranks, and the least and the most of a rank.</p>\n"
+            f"{tables}</section>\n")
 
 
 def _ranks_text(ranks):
-    """Returns the ranks of a communicator with consecutive ones joined: Ranks 0-3, 8."""
+    """Returns the ranks of a communicator with consecutive ones joined: 5 ranks: 0-3, 8."""
     runs = []
     for rank in ranks:
         if runs and rank == runs[-1][1] + 1:
@@ -90,26 +94,33 @@ def _ranks_text(ranks):
         else:
             runs.append([rank, rank])
     text = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
-    return f"{'Rank' if len(ranks) == 1 else 'Ranks'} {text}"
+    return f"{counted(len(ranks), 'rank')}: {text}"
 
 
 def _table(communicator):
     head = "".join(f'<th scope="col"{_class(kind)}>{name}</th>' for name, kind in HEADS)
     lines = "".join(_line(row) for row in communicator.rows)
-    return (f'<div class="scroll"><table><caption>{counted(len(communicator.ranks), "rank")}. Bytes: mean of a rank '
-            "in a call. Times: means of the ranks over the whole run, and the least and most of a rank.</caption>\n"
-            f"<thead><tr>{head}</tr></thead>\n<tbody>{lines}</tbody></table></div>")
+    return (f'<div class="scroll"><table class="job"><thead><tr>{head}</tr></thead>\n'
+            f"<tbody>{lines}</tbody></table></div>")
 
 
 def _line(row):
     """Returns the figures of a row and, below them, the algorithm or the reason, which may be too long for a column."""
-    parts = ("not divided", "–") if row.waiting is None else (_seconds(row.waiting.mean), _seconds(row.transfer.mean))
     size = size_text(round(row.bytes_per_call)) if row.bytes_per_call else "–"
-    texts = [row.operation, size, f"{row.calls:,}".replace(",", " "),
-             *(_seconds(one) for one in (row.seconds.mean, row.seconds.least, row.seconds.most)), *parts]
-    cells = "".join(f"<td{_class(kind)}>{escape(text)}</td>" for (_, kind), text in zip(HEADS, texts))
+    texts = [row.operation, size, f"{row.calls:,}",
+             *(_seconds(one) for one in (row.seconds.mean, row.seconds.least, row.seconds.most))]
+    if row.waiting is not None:
+        texts += [_seconds(row.waiting.mean), _seconds(row.transfer.mean)]
+    cells = "".join(f"<td{_class(kind)}>{_breakable(text)}</td>" for (_, kind), text in zip(HEADS, texts))
+    if row.waiting is None:
+        cells += '<td colspan="2">not divided</td>'
     return (f'<tr class="chosen">{cells}</tr>'
             f'<tr class="why"><td colspan="{len(HEADS)}"><small>{escape(row.how)}</small></td></tr>\n')
+
+
+def _breakable(name):
+    """Returns escaped text that a narrow window may break after each underscore."""
+    return escape(name).replace("_", "_<wbr>")
 
 
 def _not_handled(job):

@@ -44,8 +44,8 @@ def _arguments(words):
         prog="huddle report",
         description="Writes one HTML file about what 'huddle bench --json FILE' measured, or "
                     "of what 'huddle watch', 'huddle paths' and 'huddle ucx --check' "
-                    "print with --json, or of what 'huddle run --stats-json FILE' writes. The file is self-contained and "
-                    "needs no network.")
+                    "print with --json, or of what 'huddle run --stats-json FILE' writes. The file "
+                    "is self-contained and needs no network.")
     parser.add_argument("results", metavar="RESULTS.json",
                         help="a file that bench, watch, paths or ucx --check wrote with --json, or run with "
                              "--stats-json")

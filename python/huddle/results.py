@@ -206,8 +206,8 @@ def load(path):
 
 
 def from_text(text):
-    """Reads the content of a file: the Results of a benchmark, the Film of a program's threads, the paths inside a node,
-    or the statistics of an MPI job. Raises BadResults."""
+    """Reads the content of a file: the Results of a benchmark, the Film of a program's threads, the paths inside a
+    node, or the statistics of an MPI job. Raises BadResults."""
     if not text.strip():
         raise BadResults("the file is empty; was the program that writes it interrupted?")
     try:

@@ -160,7 +160,7 @@ def over_ranks(mean):
 
 
 def job_row(operation, bytes_per_call, seconds, waiting=None, **more):
-    """Returns the statistics of one kind of calls, which the MPI ran unless `more` says otherwise."""
+    """Returns the statistics of one kind of calls, which the MPI ran unless `more` contains "handled"."""
     row = {"operation": operation, "handled": False, "fallback_reason": "huddle is off", **more, "calls": 2000,
            "bytes_per_call": bytes_per_call, "seconds": over_ranks(seconds)}
     if waiting is not None:
@@ -182,7 +182,8 @@ def job_document():
             "latest_rank": {"rank": 1, "share_of_calls": 0.9, "late_ns": 96713.9},
             "predicted_saving_seconds": 0.00129,
             "communicators": [
-                {"ranks": [0, 1, 2, 3], "collectives": [predicted, handled, job_row("barrier", 0.0, 1e-6, waiting=0.0)]},
+                {"ranks": [0, 1, 2, 3], "collectives": [
+                    predicted, handled, job_row("barrier", 0.0, 1e-6, waiting=0.0)]},
                 {"ranks": [0, 2], "collectives": [
                     job_row("reduce_scatter_block", 1048576.0, 0.02, fallback_reason="unsupported datatype",
                             fallback_details="made-up <b>")]}],

@@ -4,7 +4,7 @@
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
-from ..words import short_number, size_text, time_text
+from ..words import counted, short_number, size_text, time_text
 from .canvas import in_our_style, new_figure, plain_axes
 from .palette import LIGHT
 
@@ -55,7 +55,8 @@ def _part(row, label):
 
 def _label(communicator, row):
     size = f" of {size_text(round(row.bytes_per_call))}" if row.bytes_per_call else ""
-    return f"{row.operation}{size}\n{len(communicator.ranks)} ranks, {row.how if row.is_handled else 'MPI'}"
+    ranks = counted(len(communicator.ranks), "rank")
+    return f"{row.operation}{size}\n{ranks}, {row.how if row.is_handled else 'MPI'}"
 
 
 def _dress(axes, palette, rows, unit):
