@@ -38,14 +38,15 @@ class ReportCommand : public Command {
   std::string description() const override {
     return "Writes one HTML file with the results of 'huddle bench --json FILE': the machine, the "
            "speedup by operation and size, the times of each operation with their confidence "
-           "intervals, the selected algorithms and the reasons, and how to repeat the measurement. "
-           "From the output of 'huddle watch --json' it makes an animation with a slider: which "
-           "threads share pages, where each runs, and the decisions with their reasons. From the "
-           "outputs of 'huddle paths --json' and 'huddle ucx --check --json' it draws the paths "
-           "inside the node and how UCX uses them. From the output of 'huddle run --stats-json FILE' "
-           "it draws how long the ranks of an MPI job waited and transferred data in each collective. "
-           "The file is self-contained and needs no network. It is drawn by Python with matplotlib; if "
-           "one of them is missing, an error message explains how to install it.";
+           "intervals, the selected algorithms and the reasons, and how to repeat the "
+           "measurement. From the output of 'huddle watch --json' it makes an animation with a "
+           "slider: which threads share pages, where each runs, and the decisions with their "
+           "reasons. From the outputs of 'huddle paths --json' and 'huddle ucx --check --json' it "
+           "draws the paths inside the node and how UCX uses them. From the output of 'huddle run "
+           "--stats-json FILE' it draws how long the ranks of an MPI job waited and transferred "
+           "data in each collective. The file is self-contained and needs no network. It is drawn "
+           "by Python with matplotlib; if one of them is missing, an error message explains how "
+           "to install it.";
   }
   std::string examples() const override {
     return "  huddle report bench.json                 writes bench.html\n"
