@@ -23,6 +23,9 @@ class Fields:
     def has(self, key):
         return self._data.get(key) is not None
 
+    def keys(self):
+        return self._data.keys()
+
     def raw(self, key):
         if key not in self._data:
             raise BadResults(f"'{self.path(key)}' is missing")

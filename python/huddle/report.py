@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 """Implements `huddle report`: writes the JSON output of `huddle bench`, `huddle watch`, `huddle profile`,
-`huddle paths` or `huddle ucx --check` as one HTML file."""
+`huddle paths`, `huddle ucx --check` or `huddle run --stats-json` as one HTML file."""
 import argparse
 import logging
 import os
@@ -44,9 +44,11 @@ def _arguments(words):
         prog="huddle report",
         description="Writes one HTML file about what 'huddle bench --json FILE' measured, or "
                     "of what 'huddle watch', 'huddle paths' and 'huddle ucx --check' "
-                    "print with --json. The file is self-contained and "
-                    "needs no network.")
-    parser.add_argument("results", metavar="RESULTS.json", help="a file that bench, watch, paths or ucx --check wrote with --json")
+                    "print with --json, or of what 'huddle run --stats-json FILE' writes. The file "
+                    "is self-contained and needs no network.")
+    parser.add_argument("results", metavar="RESULTS.json",
+                        help="a file that bench, watch, paths or ucx --check wrote with --json, or run with "
+                             "--stats-json")
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="the file to write, or - for standard output (default: RESULTS.html)")
     return parser.parse_args(words)

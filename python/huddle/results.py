@@ -8,6 +8,7 @@ from typing import Dict, List, Optional
 
 from .fields import BadResults, Fields
 from .film import film_from
+from .job_stats import job_stats_from
 from .machine import Machine, machine_from
 from .node_paths import node_paths_from, ucx_check_from
 from .statistics import Interval, batches_interval, factor_between, geometric_mean
@@ -205,8 +206,8 @@ def load(path):
 
 
 def from_text(text):
-    """Reads the content of a file: the Results of a benchmark, the Film of a program's threads, or the paths inside a
-    node. Raises BadResults."""
+    """Reads the content of a file: the Results of a benchmark, the Film of a program's threads, the paths inside a
+    node, or the statistics of an MPI job. Raises BadResults."""
     if not text.strip():
         raise BadResults("the file is empty; was the program that writes it interrupted?")
     try:
@@ -221,6 +222,8 @@ def from_text(text):
             return node_paths_from(document)
         if document.raw("command") == "ucx --check":
             return ucx_check_from(document)
+        if document.raw("command") == "stats":
+            return job_stats_from(document)
     return _results(document)
 
 
@@ -236,8 +239,8 @@ def _refuse_others(document):
                          "a newer one may have written it")
     if document.text("command") != "bench":
         raise BadResults(f"this is the output of 'huddle {document.text('command')}'; a report requires the output "
-                         "of 'huddle bench --json FILE', 'huddle watch --json', 'huddle paths --json' "
-                         "or 'huddle ucx --check --json'")
+                         "of 'huddle bench --json FILE', 'huddle watch --json', 'huddle paths --json', "
+                         "'huddle ucx --check --json' or 'huddle run --stats-json FILE'")
     if document.text("what") != "mpi":
         raise BadResults("this is the output of 'huddle bench engine'; a report requires that of "
                          "'huddle bench --json FILE'")

@@ -3,6 +3,7 @@
 """Feeds the JSON output of commands into the commands that read it. The pairs are
 
     paths, ucx --check, watch, profile (threads), bench   -> report
+    run --stats-json                                      -> report
     profile (threads), profile (ranks)                    -> map
     bench                                                 -> bench compare
 
@@ -30,6 +31,18 @@ case "$1" in
 esac
 cat "{samples}/{version}-$part.txt"
 """
+COLLECTIVES_OF_TWO_RANKS = """
+#include <mpi.h>
+int main(void) {
+  int given = 1, got = 0;
+  MPI_Request request;
+  MPI_Init(NULL, NULL);
+  for (int call = 0; call < 100; ++call) MPI_Allreduce(&given, &got, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Iallreduce(&given, &got, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return MPI_Finalize();
+}
+"""
 TWO_RANKS = """
 #include <mpi.h>
 int main(void) {
@@ -43,6 +56,7 @@ int main(void) {
 PATIENCE_SECONDS = 240
 
 needs_mpi = pytest.mark.skipif(not shutil.which("mpirun"), reason="there is no mpirun in PATH")
+needs_compiler = pytest.mark.skipif(not shutil.which("mpicc"), reason="there is no mpicc in PATH")
 
 
 def huddle(folder, *words, more=None, status=0):
@@ -141,12 +155,28 @@ def test_bench_to_bench_compare(bench):
     assert "bcast" in huddle(bench, "bench", "compare", "bench.json", "bench.json")
 
 
-@needs_mpi
-@pytest.mark.skipif(not shutil.which("mpicc"), reason="there is no mpicc in PATH")
-def test_profile_of_ranks_to_map(tmp_path):
-    (tmp_path / "program.c").write_text(TWO_RANKS, encoding="utf-8")
-    subprocess.run(["mpicc", "program.c", "-o", "program"], cwd=tmp_path, check=True)
+def job_of_two(folder, source):
+    """Compiles a program and returns the command that starts it with two ranks."""
+    (folder / "program.c").write_text(source, encoding="utf-8")
+    subprocess.run(["mpicc", "program.c", "-o", "program"], cwd=folder, check=True)
     version = subprocess.run(["mpirun", "--version"], text=True, capture_output=True, check=True).stdout
     options = ["--allow-run-as-root", "--oversubscribe"] if "Open MPI" in version else []
-    huddle(tmp_path, "profile", "-o", "ranks.json", "mpirun", *options, "-n", 2, tmp_path / "program")
+    return ["mpirun", *options, "-n", 2, folder / "program"]
+
+
+@needs_mpi
+@needs_compiler
+@pytest.mark.parametrize("off", [[], ["--off"]], ids=["on", "off"])
+def test_statistics_of_a_job_to_report(tmp_path, off):
+    huddle(tmp_path, "run", *off, "--stats-json", "stats.json", *job_of_two(tmp_path, COLLECTIVES_OF_TWO_RANKS))
+    page = report_of(tmp_path, (tmp_path / "stats.json").read_text(encoding="utf-8"))
+    assert "Collectives of an MPI job with 2 ranks" in page and "allreduce of 4" in page
+    assert "MPI_Iallreduce" in page
+    assert ("huddle was off" in page) == bool(off)
+
+
+@needs_mpi
+@needs_compiler
+def test_profile_of_ranks_to_map(tmp_path):
+    huddle(tmp_path, "profile", "-o", "ranks.json", *job_of_two(tmp_path, TWO_RANKS))
     assert "2 ranks" in huddle(tmp_path, "map", "ranks.json")

@@ -10,7 +10,7 @@ import pytest
 from browser import Browser
 from huddle.plots.palette import DARK, LIGHT
 from huddle.results import from_text
-from sample import (MEASURED, OPERATIONS, document, film_document, machine_model, of_one_mpi,
+from sample import (MEASURED, OPERATIONS, document, film_document, job_document, machine_model, of_one_mpi,
                     paths_document, text, ucx_document)
 
 WIDE, NARROW = 1400, 420
@@ -26,6 +26,7 @@ REPORTS = {"peers": lambda: from_text(text(document())),
            "film": lambda: from_text(text(film_document())),
            "paths": lambda: from_text(text(paths_document())),
            "ucx": lambda: from_text(text(ucx_document())),
+           "job": lambda: from_text(text(job_document())),
            "measured": lambda: huddle.load(MEASURED)}
 
 # Elements that extend beyond the window, or beyond a parent that does not scroll.

@@ -155,5 +155,40 @@ def ucx_document():
             "network_advised": [], "runs": [runs(2, False), runs(4, True)], "program": None}
 
 
+def over_ranks(mean):
+    return {"min": mean / 2, "mean": mean, "max": mean * 1.5}
+
+
+def job_row(operation, bytes_per_call, seconds, waiting=None, **more):
+    """Returns the statistics of one kind of calls, which the MPI ran unless `more` contains "handled"."""
+    row = {"operation": operation, "handled": False, "fallback_reason": "huddle is off", **more, "calls": 2000,
+           "bytes_per_call": bytes_per_call, "seconds": over_ranks(seconds)}
+    if waiting is not None:
+        row.update(waiting_seconds=over_ranks(waiting), transfer_seconds=over_ranks(seconds - waiting),
+                   typical_transfer_ns=261.0)
+    return row
+
+
+def job_document():
+    """Returns statistics of a job with two communicators. The calls of the second one cannot be divided."""
+    handled = {"operation": "bcast", "handled": True, "algorithm": "pipelined", "calls": 199,
+               "bytes_per_call": 65536.5, "seconds": over_ranks(0.005), "waiting_seconds": over_ranks(0.001),
+               "transfer_seconds": over_ranks(0.004), "typical_transfer_ns": 6770.0}
+    predicted = {**job_row("allreduce", 8.0, 0.1, waiting=0.09), "predicted_ns": 50.2,
+                 "predicted_saving_seconds": 0.00129}
+    return {"schema": 1, "command": "stats", "huddle": "0.1.0", "off": True, "calibrated": False, "ranks": 4,
+            "run_seconds": 0.2, "seconds": over_ranks(0.11), "waiting_seconds": over_ranks(0.092),
+            "transfer_seconds": over_ranks(0.008), "undivided_seconds": 0.01,
+            "latest_rank": {"rank": 1, "share_of_calls": 0.9, "late_ns": 96713.9},
+            "predicted_saving_seconds": 0.00129,
+            "communicators": [
+                {"ranks": [0, 1, 2, 3], "collectives": [
+                    predicted, handled, job_row("barrier", 0.0, 1e-6, waiting=0.0)]},
+                {"ranks": [0, 2], "collectives": [
+                    job_row("reduce_scatter_block", 1048576.0, 0.02, fallback_reason="unsupported datatype",
+                            fallback_details="made-up <b>")]}],
+            "not_handled": {"MPI_Iallreduce": 3}}
+
+
 def text(data):
     return json.dumps(data)

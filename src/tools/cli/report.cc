@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// `huddle report`: starts the front end that draws results of `huddle bench`, or reports of `huddle
-// watch` about threads.
+// `huddle report`: starts the front end that draws results of `huddle bench`, reports of `huddle
+// watch` about threads, and statistics of MPI jobs.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -33,18 +33,20 @@ class ReportCommand : public Command {
  public:
   std::string name() const override { return "report"; }
   std::string summary() const override {
-    return "draw results of bench, watch, paths or ucx as an HTML file";
+    return "draw results of bench, run, watch, paths or ucx as an HTML file";
   }
   std::string description() const override {
     return "Writes one HTML file with the results of 'huddle bench --json FILE': the machine, the "
            "speedup by operation and size, the times of each operation with their confidence "
-           "intervals, the selected algorithms and the reasons, and how to repeat the measurement. "
-           "From the output of 'huddle watch --json' it makes an animation with a slider: which "
-           "threads share pages, where each runs, and the decisions with their reasons. From the "
-           "outputs of 'huddle paths --json' and 'huddle ucx --check --json' it draws the paths "
-           "inside the node and how UCX uses them. The file is self-contained and needs no "
-           "network. It is drawn by Python with matplotlib; if one of them is missing, an error "
-           "message explains how to install it.";
+           "intervals, the selected algorithms and the reasons, and how to repeat the "
+           "measurement. From the output of 'huddle watch --json' it makes an animation with a "
+           "slider: which threads share pages, where each runs, and the decisions with their "
+           "reasons. From the outputs of 'huddle paths --json' and 'huddle ucx --check --json' it "
+           "draws the paths inside the node and how UCX uses them. From the output of 'huddle run "
+           "--stats-json FILE' it draws how long the ranks of an MPI job waited and transferred "
+           "data in each collective. The file is self-contained and needs no network. It is drawn "
+           "by Python with matplotlib; if one of them is missing, an error message explains how "
+           "to install it.";
   }
   std::string examples() const override {
     return "  huddle report bench.json                 writes bench.html\n"
@@ -59,7 +61,8 @@ class ReportCommand : public Command {
   }
   void declare(Options& options) override {
     options.positional("RESULTS", results_,
-                       "a file that bench, watch, paths or ucx --check wrote with --json");
+                       "a file that bench, watch, paths or ucx --check wrote with --json, or run "
+                       "with --stats-json");
     options.complete("RESULTS", Value::file);
     options.text("-o,--output", output_, "FILE",
                  "the file to write, or - for standard output (default: RESULTS with .html instead "
