@@ -16,7 +16,6 @@ namespace {
 using select::Operation;
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
-using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
