@@ -259,17 +259,26 @@ void Process::print_reports(bool speaks, const std::string& job_report) {
   std::fputs(text.c_str(), stderr);
 }
 
-CallLog* Process::log_of(Communicator& communicator) {
+CallLog* Process::log_of(Communicator& communicator) noexcept {
   // The MPI may reject the handle of a communicator that is being freed.
   if (communicator.fallback == FallbackReason::being_freed) return nullptr;
   if (!communicator.log) {
     communicator.log = nullptr;
-    if (communicator.ranks > 1 && communicator.fallback != FallbackReason::intercommunicator) {
-      const WorldRanks::Ranks ranks = world_ranks_.ranks_of(communicator);
-      if (ranks.fallback == FallbackReason::none) communicator.log = logs_.log_of(ranks.in_job);
+    try {
+      communicator.log = new_log_of(communicator);
+    } catch (const std::exception&) {
+      return nullptr;  // without memory the calls are not logged
     }
   }
   return *communicator.log;
+}
+
+CallLog* Process::new_log_of(const Communicator& communicator) {
+  if (communicator.ranks == 1 || communicator.fallback == FallbackReason::intercommunicator) {
+    return nullptr;
+  }
+  const WorldRanks::Ranks ranks = world_ranks_.ranks_of(communicator);
+  return ranks.fallback == FallbackReason::none ? logs_.log_of(ranks.in_job) : nullptr;
 }
 
 // Returns, equally on all ranks, whether every rank of the job takes part in the report. A job

@@ -58,7 +58,7 @@ class Process {
   Stats& stats() { return stats_; }
   CallLogs& logs() { return logs_; }
   // Returns the log of a communicator's calls, or null if they are not logged.
-  CallLog* log_of(Communicator& communicator);
+  CallLog* log_of(Communicator& communicator) noexcept;
   Devices& devices() { return devices_; }
   const Devices& devices() const { return devices_; }
   InterNode& inter_node() { return inter_node_; }
@@ -104,6 +104,7 @@ class Process {
   void start_heap();
   void note_other_launcher();
   void print_reports(bool speaks, const std::string& job_report);
+  CallLog* new_log_of(const Communicator& communicator);
   bool do_all_ranks_report(int ranks);
   std::optional<JobReport> job_report();
   JobFacts job_facts() const;
