@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -24,16 +25,28 @@ enum { usual_slack_ns = 50000, all = (1 << DISGUISED) - 1 };
 static const int real_of[] = {REAL};
 enum { reals = sizeof real_of / sizeof *real_of };
 
-static int chosen(void) {
-  const long beyond = prctl(PR_GET_TIMERSLACK) - usual_slack_ns;
+static int mask_in(long slack_ns) {
+  const long beyond = slack_ns - usual_slack_ns;
   return beyond > 0 && beyond <= all ? (int)beyond : all;
 }
 
-/* Writes the chosen mask to `set`. The C library's wrapper also clears all other bits. */
-static int tell(size_t bytes, cpu_set_t* set) {
+/* Returns the timer slack of another process, or the usual one if it cannot be read. */
+static long slack_ns_of(pid_t pid) {
+  char path[64];
+  long slack_ns = usual_slack_ns;
+  snprintf(path, sizeof path, "/proc/%d/timerslack_ns", (int)pid);
+  FILE* file = fopen(path, "re");
+  if (file == NULL) return slack_ns;
+  if (fscanf(file, "%ld", &slack_ns) != 1) slack_ns = usual_slack_ns;
+  fclose(file);
+  return slack_ns;
+}
+
+/* Writes the mask to `set`. The C library's wrapper also clears all other bits. */
+static int tell(int mask, size_t bytes, cpu_set_t* set) {
   memset(set, 0, bytes);
   for (int pu = 0; pu < DISGUISED; ++pu) {
-    if (chosen() >> pu & 1) CPU_SET_S((size_t)pu, bytes, set);
+    if (mask >> pu & 1) CPU_SET_S((size_t)pu, bytes, set);
   }
   return 0;
 }
@@ -51,13 +64,13 @@ static int translate(size_t bytes, const cpu_set_t* set, cpu_set_t* real) {
 }
 
 int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t* set) {
-  (void)pid;
-  return tell(bytes, set);
+  const int is_own = pid == 0 || pid == getpid() || pid == (pid_t)syscall(SYS_gettid);
+  return tell(mask_in(is_own ? prctl(PR_GET_TIMERSLACK) : slack_ns_of(pid)), bytes, set);
 }
 
 int pthread_getaffinity_np(pthread_t thread, size_t bytes, cpu_set_t* set) {
   (void)thread;
-  return tell(bytes, set);
+  return tell(mask_in(prctl(PR_GET_TIMERSLACK)), bytes, set);
 }
 
 /* A thread cannot set the timer slack of another one, so only the real mask of others is set. */

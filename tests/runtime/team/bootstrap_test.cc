@@ -14,6 +14,7 @@
 #include <atomic>
 #include <csignal>
 #include <numeric>
+#include <random>
 #include <string>
 #include <thread>
 #include <utility>
@@ -108,8 +109,12 @@ TEST(ForkBootstrap, AbsentRankFailsAllRanks) {
   second.join();
 }
 
-// A path that no other test run uses at the same time.
-std::string meeting_place() { return "/nowhere/huddle-test-" + std::to_string(getpid()); }
+// A path that no other test run uses at the same time. Test runs in several PID namespaces may have
+// the same process ID.
+std::string meeting_place() {
+  return "/nowhere/huddle-test-" + std::to_string(getpid()) + "-" +
+         std::to_string(std::random_device()());
+}
 
 TEST(PathBootstrap, GathersFromAllRanks) {
   const std::string place = meeting_place();
