@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "common/arithmetic.h"
+
 namespace huddle::mpi {
 namespace {
 
@@ -59,7 +61,7 @@ void CallLog::add(const Key& key, Bytes bytes, TimedCall when) {
   ++sum.calls;
   sum.bytes += bytes.own;
   sum.common += bytes.common;
-  sum.seconds += when.ns() * 1e-9;
+  sum.seconds += when.ns() / ns_per_s;
   if (number % calls_.stride != 0) return;
   when.kind = latest_;
   calls_.sample.push_back(when);

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "common/arithmetic.h"
+
 namespace huddle::mpi {
 namespace {
 
@@ -222,15 +224,15 @@ std::size_t predicted_bytes(const JobRow& row, std::size_t ranks) {
 
 // Adds the prediction to a row of calls that the MPI ran. Compares with the typical call, so that
 // calls during which the system interrupted a rank do not count as savings.
-void predict_saving(JobRow& row, const Group& group, const Predict& predict) {
+void predict_saving(JobRow& row, const Group& group, const Prediction& prediction) {
   const bool might_run =
       row.kind.why == FallbackReason::switched_off || row.kind.why == FallbackReason::not_activated;
-  if (!might_run || !row.is_divided || !predict) return;
+  if (!might_run || !row.is_divided || !prediction.ns) return;
   row.predicted_ns =
-      predict(row.kind.operation, predicted_bytes(row, group.members.size()), group.members);
+      prediction.ns(row.kind.operation, predicted_bytes(row, group.members.size()), group.members);
   if (!row.predicted_ns || row.typical_ns <= *row.predicted_ns) return;
   const double of_calls =
-      static_cast<double>(row.calls) * (row.typical_ns - *row.predicted_ns) * 1e-9;
+      static_cast<double>(row.calls) * (row.typical_ns - *row.predicted_ns) / ns_per_s;
   row.saving_seconds = std::min(of_calls, row.transfer_seconds.mean);
 }
 
@@ -274,8 +276,9 @@ double JobReport::mean_over_job(double JobRow::*quantity) const {
   return sum / ranks;
 }
 
-JobReport job_report(std::span<const RankReport> by_rank, const Predict& predict) {
+JobReport job_report(std::span<const RankReport> by_rank, const Prediction& prediction) {
   JobReport report;
+  report.is_calibrated = prediction.is_calibrated;
   report.ranks = static_cast<int>(by_rank.size());
   RankTimes times;
   for (auto* list : {&times.seconds, &times.waiting_seconds, &times.transfer_seconds}) {
@@ -290,7 +293,7 @@ JobReport job_report(std::span<const RankReport> by_rank, const Predict& predict
       const auto division = divisions.find(kind);
       JobRow& row = of_job.rows.emplace_back(
           row_of(group, kind, division == divisions.end() ? nullptr : &division->second, times));
-      predict_saving(row, group, predict);
+      predict_saving(row, group, prediction);
       if (!row.is_divided) row.undivided_seconds = row.seconds.mean;
     }
     std::stable_sort(of_job.rows.begin(), of_job.rows.end(),

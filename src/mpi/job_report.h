@@ -66,6 +66,7 @@ struct JobReport {
   OverRanks waiting_seconds;   // of the divided rows
   OverRanks transfer_seconds;  // of the divided rows
   std::optional<LateRank> late = {};
+  bool is_calibrated = false;  // the predictions are based on figures of this machine
 
   // Sums a quantity that is a mean over the ranks of a row, and returns the mean over all ranks.
   double mean_over_job(double JobRow::*quantity) const;
@@ -73,18 +74,22 @@ struct JobReport {
   double undivided_seconds() const { return mean_over_job(&JobRow::undivided_seconds); }
 };
 
-// Returns the predicted time of a call that huddle would run on these ranks of the job, or nothing
-// if it would not run it.
-using Predict = std::function<std::optional<double>(select::Operation operation, std::size_t bytes,
-                                                    std::span<const int> members)>;
+// Predicts the calls of a job that ran without huddle.
+struct Prediction {
+  // Returns the time of a call on these ranks of the job, or nothing if huddle would not run it.
+  // Empty if nothing is to be predicted.
+  std::function<std::optional<double>(select::Operation operation, std::size_t bytes,
+                                      std::span<const int> members)>
+      ns = {};
+  bool is_calibrated = false;  // based on figures of this machine
+};
 
 // Combines the reports of all ranks.
-JobReport job_report(std::span<const RankReport> by_rank, const Predict& predict);
+JobReport job_report(std::span<const RankReport> by_rank, const Prediction& prediction);
 
 // The circumstances of a run.
 struct JobFacts {
   bool was_off = false;
-  bool is_calibrated = false;  // the predictions are based on figures of this machine
   // The collectives that huddle does not handle, by their MPI names, with their numbers of calls on
   // rank 0.
   std::vector<std::pair<std::string, std::size_t>> others = {};

@@ -45,7 +45,7 @@ std::string job_report_json(const JobReport& report, const JobFacts& facts) {
                {"command", "stats"},
                {"huddle", huddle_version()},
                {"off", facts.was_off},
-               {"calibrated", facts.is_calibrated},
+               {"calibrated", report.is_calibrated},
                {"ranks", report.ranks},
                {"run_seconds", report.run_seconds},
                {"seconds", over_ranks(report.seconds)},

@@ -80,7 +80,7 @@ std::string table(const JobReport& report) {
 std::string saving_text(const JobReport& report, const JobFacts& facts) {
   if (!facts.was_off) return {};
   const std::string_view by =
-      facts.is_calibrated
+      report.is_calibrated
           ? "by this machine's calibration"
           : "by constants of a typical machine ('huddle calibrate' measures this one)";
   const double saving = report.saving_seconds();

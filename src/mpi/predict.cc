@@ -55,11 +55,14 @@ class Predictor {
 
 }  // namespace
 
-Predict predict_on(machine::Machine machine, std::vector<team::CpuBinding> bindings) {
+Prediction predict_on(machine::Machine machine, std::vector<team::CpuBinding> bindings) {
+  const bool is_calibrated = machine::calibrated(machine);
   auto predictor = std::make_shared<Predictor>(std::move(machine), std::move(bindings));
-  return [predictor](select::Operation operation, std::size_t bytes, std::span<const int> members) {
-    return predictor->ns(operation, bytes, members);
-  };
+  return {
+      [predictor](select::Operation operation, std::size_t bytes, std::span<const int> members) {
+        return predictor->ns(operation, bytes, members);
+      },
+      is_calibrated};
 }
 
 }  // namespace huddle::mpi

@@ -13,6 +13,6 @@
 namespace huddle::mpi {
 
 // Predicts calls of teams without a shared heap. `bindings` are those of the ranks of the job.
-Predict predict_on(machine::Machine machine, std::vector<team::CpuBinding> bindings);
+Prediction predict_on(machine::Machine machine, std::vector<team::CpuBinding> bindings);
 
 }  // namespace huddle::mpi

@@ -53,7 +53,9 @@ class LoggedJob {
     }
     return reports;
   }
-  JobReport report(const Predict& predict = {}) const { return job_report(reports(), predict); }
+  JobReport report(const decltype(Prediction::ns)& predict = {}) const {
+    return job_report(reports(), {predict});
+  }
 
  private:
   std::vector<int> members_;
@@ -149,7 +151,7 @@ TEST(JobReport, SavingIsTheMeanOverAllRanksOfTheJob) {
             {.enter_ns = 0, .leave_ns = 10e3});
     reports.push_back({.run_seconds = 1, .groups = {log.calls()}});
   }
-  const JobReport report = job_report(reports, [](auto...) { return std::optional(4000.0); });
+  const JobReport report = job_report(reports, {[](auto...) { return std::optional(4000.0); }});
   EXPECT_THAT(report.groups, SizeIs(2));
   EXPECT_THAT(report.saving_seconds(), near_us(6));
 }

@@ -221,18 +221,6 @@ inline bool falls_back_unseen(const Process& process, const Communicator* commun
          !process.options().verify;
 }
 
-// Runs the call in the MPI. Before activation, its time counts: see activation_cost.h.
-template <CollectiveCall Call>
-int run_by_mpi(const Process& process, Communicator* communicator, const Call& call) {
-  const bool is_young =
-      communicator != nullptr && communicator->fallback == FallbackReason::not_activated;
-  StopWatch watch(is_young);
-  const int status = call.run_by_mpi(process.real());
-  watch.stop();
-  if (is_young) communicator->mpi_ns += static_cast<std::uint64_t>(watch.call().ns());
-  return status;
-}
-
 template <CollectiveCall Call>
 int carry_out(Process& process, Call&& call) {
   const bool counts = process.options().stats;
@@ -253,7 +241,10 @@ int carry_out(Process& process, Call&& call) {
     return failed_alone(process, communicator, call, error);
   }
   const std::size_t bytes = counts ? bytes_of_call(communicator, call) : 0;
-  StopWatch watch(is_timed);
+  // Before activation, the time of a call counts: see activation_cost.h.
+  const bool is_young =
+      communicator != nullptr && communicator->fallback == FallbackReason::not_activated;
+  StopWatch watch(is_timed || is_young);
   FallbackReason fallback = FallbackReason::none;
   try {
     fallback = fallback_reason(process, communicator, call);
@@ -296,19 +287,17 @@ int carry_out(Process& process, Call&& call) {
     return error_of(process, *communicator, call);
   }
   if (process.options().verify) process.verification().note_skipped(fallback);
-  const int status = run_by_mpi(process, communicator, call);
+  const int status = call.run_by_mpi(process.real());
   watch.stop();
+  const std::string more = is_timed ? more_about(process, call, fallback) : std::string();
   if (communicator != nullptr) {
     communicator->shares.count(fallback);
     communicator->shares.seconds += watch.seconds();
-    if (is_timed) {
-      log_call(process, *communicator, call, fallback, more_about(process, call, fallback),
-               watch.call());
-    }
+    if (is_young) communicator->mpi_ns += static_cast<std::uint64_t>(watch.call().ns());
+    if (is_timed) log_call(process, *communicator, call, fallback, more, watch.call());
   }
   if (counts) {
-    process.stats().fell_back(Call::operation, fallback, more_about(process, call, fallback), bytes,
-                              watch.seconds());
+    process.stats().fell_back(Call::operation, fallback, more, bytes, watch.seconds());
   }
   return status;
 }

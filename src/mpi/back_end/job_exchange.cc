@@ -37,6 +37,19 @@ std::vector<int> starts_of(const std::vector<int>& sizes) {
   return starts;
 }
 
+// Collective. Returns on all ranks whether `prepare` succeeded on rank 0, which lacks memory if it
+// throws. If rank 0 left alone, the other ranks would wait for it in the next collective.
+template <class Prepare>
+bool is_rank_0_ready(const UnderlyingMpi& real, Comm world, bool is_first, Prepare prepare) {
+  int is_ready = 0;
+  try {
+    if (is_first && prepare()) is_ready = 1;
+  } catch (const std::bad_alloc&) {
+    is_ready = 0;
+  }
+  return real.bcast(&is_ready, sizeof(is_ready), real.byte, 0, world) == success && is_ready != 0;
+}
+
 }  // namespace
 
 std::vector<RankReport> gathered_reports(const UnderlyingMpi& real, Comm world, RankReport mine) {
@@ -48,20 +61,25 @@ std::vector<RankReport> gathered_reports(const UnderlyingMpi& real, Comm world, 
   const bool is_first = rank == 0;
   const std::string own = sent(mine, ranks);
   const int own_bytes = static_cast<int>(std::min<std::size_t>(own.size(), INT_MAX));
-  std::vector<int> sizes(is_first ? static_cast<std::size_t>(ranks) : 0);
+  std::vector<int> sizes;
+  const auto prepare_sizes = [&] {
+    sizes.resize(static_cast<std::size_t>(ranks));
+    return true;
+  };
+  if (!is_rank_0_ready(real, world, is_first, prepare_sizes)) return {};
   constexpr int size_bytes = sizeof(own_bytes);
   if (real.gather(&own_bytes, size_bytes, real.byte, sizes.data(), size_bytes, real.byte, 0,
                   world) != success) {
     return {};
   }
-  std::vector<int> starts = is_first ? starts_of(sizes) : std::vector<int>();
-  // Rank 0 sends whether it can receive the reports.
-  int can_receive = !starts.empty() ? 1 : 0;
-  if (real.bcast(&can_receive, sizeof(can_receive), real.byte, 0, world) != success ||
-      can_receive == 0) {
-    return {};
-  }
-  std::string all(is_first ? static_cast<std::size_t>(starts.back()) : 0, '\0');
+  std::vector<int> starts;
+  std::string all;
+  const auto prepare_reports = [&] {
+    starts = starts_of(sizes);
+    if (!starts.empty()) all.resize(static_cast<std::size_t>(starts.back()));
+    return !starts.empty();
+  };
+  if (!is_rank_0_ready(real, world, is_first, prepare_reports)) return {};
   if (real.gatherv(own.data(), own_bytes, real.byte, all.data(), sizes.data(), starts.data(),
                    real.byte, 0, world) != success ||
       !is_first) {

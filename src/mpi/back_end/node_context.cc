@@ -111,6 +111,8 @@ std::string NodeContext::machine_text() {
   }
 }
 
+machine::Machine NodeContext::read_machine() { return parsed(machine_text()); }
+
 void NodeContext::make(const std::string& machine_text) {
   const std::lock_guard lock(mutex_);
   if (context_) return;

@@ -50,6 +50,8 @@ class NodeContext {
   // Returns the text of the context's machine or, if there is no context yet, of this machine.
   // Throws FailureError after a warning: without a machine all collectives fall back to the MPI.
   std::string machine_text();
+  // Returns the machine that machine_text() describes. Throws as it does.
+  machine::Machine read_machine();
   // Creates the context from such a text. Does nothing if there is a context.
   void make(const std::string& machine_text);
 

@@ -13,7 +13,6 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "huddle/huddle.h"
-#include "model/machine/machine_file.h"
 #include "mpi/back_end/job_exchange.h"
 #include "mpi/job_rank.h"
 #include "mpi/libraries.h"
@@ -305,18 +304,15 @@ std::optional<JobReport> Process::job_report() {
   }
   const std::vector<RankReport> by_rank = gathered_reports(real_, world_, std::move(mine));
   if (by_rank.empty()) return std::nullopt;
-  return huddle::mpi::job_report(by_rank, options_.off ? predict_with(by_rank) : Predict());
+  return huddle::mpi::job_report(by_rank, options_.off ? predict_with(by_rank) : Prediction());
 }
 
-// Returns no function if this machine cannot be described.
-Predict Process::predict_with(std::span<const RankReport> by_rank) {
+// Predicts nothing if this machine cannot be described.
+Prediction Process::predict_with(std::span<const RankReport> by_rank) {
   std::vector<team::CpuBinding> bindings;
   for (const RankReport& rank : by_rank) bindings.push_back(rank.binding);
   try {
-    machine::Machine machine =
-        machine::parse_machine(context_.machine_text(), "the machine of this node");
-    is_predicted_by_calibration_ = machine::calibrated(machine);
-    return predict_on(std::move(machine), std::move(bindings));
+    return predict_on(context_.read_machine(), std::move(bindings));
   } catch (const Error& error) {
     warn(fmt::format("no savings are predicted: {}", error.what()));
     return {};
@@ -324,7 +320,7 @@ Predict Process::predict_with(std::span<const RankReport> by_rank) {
 }
 
 JobFacts Process::job_facts() const {
-  JobFacts facts{.was_off = options_.off, .is_calibrated = is_predicted_by_calibration_};
+  JobFacts facts{.was_off = options_.off};
   for (std::size_t i = 0; i < stub_.call_count; ++i) {
     const std::size_t calls = huddle_counted_calls(&stub_.fallbacks[i]);
     if (calls > 0) facts.others.emplace_back(stub_.fallbacks[i].name, calls);

@@ -109,7 +109,7 @@ class Process {
   std::optional<JobReport> job_report();
   JobFacts job_facts() const;
   std::string delivered(const JobReport& report);
-  Predict predict_with(std::span<const RankReport> by_rank);
+  Prediction predict_with(std::span<const RankReport> by_rank);
   void report_verification_at_exit();
   Run run() const;
 
@@ -148,7 +148,6 @@ class Process {
   std::atomic<int> world_rank_;  // from the launcher until MPI is initialized
   Verification verification_;
   std::once_flag reporting_;
-  bool is_predicted_by_calibration_ = false;
   std::atomic<bool> has_reported_verification_{false};
 };
 

@@ -130,7 +130,7 @@ TEST(Compared, DoesNotTrustTheStartUpOfTooFewTurns) {
                         "by too few runs for a reliable interval"));
 }
 
-TEST(Compared, SaysThatHuddleHandledNothing) {
+TEST(Compared, StatesThatHuddleHandledNothing) {
   ComparedRuns compared = six_turns(10, 9, 0.458, 0.479);
   compared.taken = "80 collectives of rank 0 handled, 0 left to the MPI";
   EXPECT_THAT(on_one_line(compared_text(compared)), Not(HasSubstr("handled no collective")));

@@ -34,8 +34,8 @@ struct StartUp {
   bench::Estimate added() const;
 };
 
-// The share of rank 0's time between MPI_Init and MPI_Finalize that it spent in blocking
-// collectives, from 0 to 1, one value per run.
+// The share of the time between MPI_Init and MPI_Finalize that ranks spent in blocking collectives,
+// from 0 to 1, one value per run: the mean of the ranks, or that of rank 0 if not all ranks report.
 struct CollectiveShares {
   std::array<std::vector<double>, bench::side_names.size()> shares = {};  // by Side
 

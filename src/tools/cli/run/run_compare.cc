@@ -158,7 +158,7 @@ std::string collectives_text(const CollectiveShares& shares) {
       "Collectives",
       fmt::format(
           "{:.0f}~% of the time from MPI_Init to MPI_Finalize without huddle, {:.0f}~% "
-          "with it (blocking collectives of rank 0; {}). huddle can save at most the "
+          "with it (blocking collectives; {}). huddle can save at most the "
           "former.",
           hundred * median_of(shares.of(Side::native)),
           hundred * median_of(shares.of(Side::huddle)),
