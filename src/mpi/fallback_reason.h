@@ -17,7 +17,8 @@ enum class FallbackReason {
   intercommunicator,
   spawned_processes,   // the processes were not all started together
   several_nodes,       // no team over several nodes, or it does not handle this operation
-  faster_in_mpi,       // according to the prediction for several nodes
+  faster_in_mpi,       // measured on one node, predicted over several
+  compared,            // run by the MPI to compare its time with huddle's
   without_huddle,      // ranks of this node run without huddle
   several_sessions,    // several sessions are open, so the ranks cannot be identified
   different_settings,  // ranks with another version or other settings of huddle
@@ -51,6 +52,8 @@ constexpr std::string_view reason_text(FallbackReason reason) {
       return "ranks on several nodes";
     case FallbackReason::faster_in_mpi:
       return "faster in the MPI";
+    case FallbackReason::compared:
+      return "timed for comparison";
     case FallbackReason::without_huddle:
       return "ranks without huddle";
     case FallbackReason::several_sessions:

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/arithmetic.h"
+#include "runtime/select/call_times.h"
 
 namespace huddle::mpi {
 namespace {
@@ -73,48 +74,41 @@ class MatchedCall {
 
   // Returns false if the ranks made calls of different kinds.
   bool match(const Group& group, std::uint64_t stride, std::size_t number) {
+    entries_ = {};
     for (std::size_t rank = 0; rank < calls_.size(); ++rank) {
       const GroupCalls& log = *group.logs[rank];
-      calls_[rank] = &log.sample[number * (stride / log.stride)];
-      if (kind_on(group, rank) != kind_on(group, 0)) return false;
+      const TimedCall& call = log.sample[number * (stride / log.stride)];
+      calls_[rank] = {call.enter_ns, call.leave_ns, call.is_root != 0};
+      entries_.add(calls_[rank]);
+      if (rank == 0) kind_ = &log.kinds[call.kind];
+      if (log.kinds[call.kind] != *kind_) return false;
     }
-    const auto later = [](const TimedCall* one, const TimedCall* other) {
-      return one->enter_ns < other->enter_ns;
+    const auto later = [](const select::CallTimes& one, const select::CallTimes& other) {
+      return one.enter_ns < other.enter_ns;
     };
     last_ = static_cast<std::size_t>(std::max_element(calls_.begin(), calls_.end(), later) -
                                      calls_.begin());
     return true;
   }
-  const CallKind& kind_on(const Group& group, std::size_t rank) const {
-    return group.logs[rank]->kinds[calls_[rank]->kind];
-  }
+  const CallKind& kind() const { return *kind_; }
   std::size_t last() const { return last_; }
-  double ns(std::size_t rank) const { return calls_[rank]->ns(); }
-  // Returns how long the rank waited. A rank that left before the last one had entered did not need
-  // that rank: in a broadcast or a scatter it may have waited for the root.
-  double waiting_ns(std::size_t rank, select::Operation operation) const {
-    const TimedCall& own = *calls_[rank];
-    const double last_ns = calls_[last_]->enter_ns;
-    if (own.leave_ns >= last_ns) return last_ns - own.enter_ns;
-    const bool gets_from_root =
-        operation == select::Operation::bcast || select::scatters_from_root(operation);
-    if (!gets_from_root) return 0;
-    const auto root = std::find_if(calls_.begin(), calls_.end(),
-                                   [](const TimedCall* call) { return call->is_root != 0; });
-    if (root == calls_.end()) return 0;
-    return std::clamp((*root)->enter_ns - own.enter_ns, 0.0, own.ns());
+  double ns(std::size_t rank) const { return calls_[rank].ns(); }
+  double waiting_ns(std::size_t rank) const {
+    return entries_.waiting_ns(kind_->operation, calls_[rank]);
   }
   // Returns the time by which the last rank entered after the mean of the others.
   double late_ns() const {
     double others_ns = 0;
     for (std::size_t rank = 0; rank < calls_.size(); ++rank) {
-      if (rank != last_) others_ns += calls_[rank]->enter_ns;
+      if (rank != last_) others_ns += calls_[rank].enter_ns;
     }
-    return calls_[last_]->enter_ns - others_ns / static_cast<double>(calls_.size() - 1);
+    return calls_[last_].enter_ns - others_ns / static_cast<double>(calls_.size() - 1);
   }
 
  private:
-  std::vector<const TimedCall*> calls_;  // by rank
+  std::vector<select::CallTimes> calls_;  // by rank
+  select::EntryTimes entries_;
+  const CallKind* kind_ = nullptr;  // on all ranks
   std::size_t last_ = 0;
 };
 
@@ -137,13 +131,12 @@ Divisions divisions_of(const Group& group, std::vector<Lateness>& late) {
   MatchedCall call(ranks);
   for (std::size_t number = 0; number < common; ++number) {
     if (!call.match(group, stride, number)) return {};
-    const CallKind& kind = call.kind_on(group, 0);
-    Division& division = divisions[kind];
+    Division& division = divisions[call.kind()];
     division.waiting_ns.resize(ranks);
     division.total_ns.resize(ranks);
     double longest_ns = 0;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      const double waiting_ns = call.waiting_ns(rank, kind.operation);
+      const double waiting_ns = call.waiting_ns(rank);
       division.waiting_ns[rank] += waiting_ns;
       division.total_ns[rank] += call.ns(rank);
       longest_ns = std::max(longest_ns, call.ns(rank) - waiting_ns);

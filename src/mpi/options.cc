@@ -31,6 +31,7 @@ std::array<bool, select::operations.size()> operations_of(std::string_view list)
 
 std::uint64_t Options::digest() const {
   std::string text = verify ? "verify" : "";
+  if (tunes) text += may_reorder ? "tune any-order" : "tune";
   for (const select::Operation operation : select::operations) {
     if (handles(operation)) text += select::name(operation);
   }
@@ -54,6 +55,8 @@ Options options_from(const settings::Sources& sources, const Warn& warn) {
   options.summary = options.times || value("summary") == "on";
   options.verify = value("verify") == "on";
   options.handled = operations_of(value("ops"));
+  options.may_reorder = value("tune") == "any-order";
+  options.tunes = options.may_reorder || value("tune") == "on";
   options.algorithms = value("algo");
   options.net = value("net");
   options.net_algorithms = value("net-algo");

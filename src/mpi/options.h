@@ -27,6 +27,8 @@ struct Options {
   bool verify = false;
   std::optional<std::size_t> activate_after;  // in calls; nullopt: decided by cost
   std::array<bool, select::operations.size()> handled{};
+  bool tunes = false;              // measured times decide between huddle and the MPI
+  bool may_reorder = false;        // also for reductions whose result depends on the order
   std::string algorithms;          // forced algorithms, in the syntax of the setting
   std::string net;                 // measured, auto, on or off
   std::string net_algorithms;      // forced inter-node algorithms

@@ -94,6 +94,17 @@ void Stats::fell_back(select::Operation operation, FallbackReason why, std::stri
   add(operation, why, {more}, bytes, seconds);
 }
 
+void Stats::tried(const team::Tuner::Result& result) {
+  const std::lock_guard lock(mutex_);
+  try {
+    Trials& trials = trials_[{result.operation, result.most_bytes}];
+    ++trials.count;
+    trials.latest = result;
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
 void Stats::add_note(std::string_view sentence) {
   const std::lock_guard lock(mutex_);
   try {
@@ -163,7 +174,40 @@ std::string Stats::report(const huddle_stub_interface& stub) const {
     text += fmt::format("{:<24}{:>10}{:>14}{:>12}  MPI: {}\n", fallbacks.name, calls, "-", "-",
                         kind_never_handled(fallbacks.name));
   }
-  return text + remarks_text();
+  return text + trials_text() + remarks_text();
+}
+
+namespace {
+
+// Returns text such as "*12.3 us slots", or "-" if the implementation was not tried.
+std::string time_of(const team::Tuner::Result& result, team::Implementation by) {
+  const auto index = static_cast<std::size_t>(by);
+  const double ns = result.verdict.median_ns[index];
+  if (ns == 0) return "-";
+  const std::string_view name = result.names[index];
+  return fmt::format("{}{}{}{}", result.verdict.kept == by ? "*" : "", time_text(ns),
+                     name.empty() ? "" : " ", name);
+}
+
+}  // namespace
+
+std::string Stats::trials_text() const {
+  if (trials_.empty()) return {};
+  std::string text = fmt::format(
+      "huddle: times of the latest trials (median without waiting); * runs the later calls\n"
+      "{:<22}{:>8}{:>8}  {:<18}{:<18}{}\n",
+      "operation", "up to", "trials", "huddle", "alternative", "MPI");
+  for (const auto& [call_class, trials] : trials_) {
+    const auto& [operation, bytes] = call_class;
+    const bool has_size =
+        operation != select::Operation::barrier && !select::has_pairwise_sizes(operation);
+    text += fmt::format("{:<22}{:>8}{:>8}  {:<18}{:<18}{}\n", select::name(operation),
+                        has_size ? size_text(static_cast<double>(bytes)) : "-", trials.count,
+                        time_of(trials.latest, team::Implementation::chosen),
+                        time_of(trials.latest, team::Implementation::alternative),
+                        time_of(trials.latest, team::Implementation::outside));
+  }
+  return text;
 }
 
 std::string Stats::remarks() const {

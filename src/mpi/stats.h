@@ -12,11 +12,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "mpi/fallback_reason.h"
 #include "mpi/stub/stub_interface.h"
 #include "runtime/select/operation.h"
+#include "runtime/team/tuner.h"
 
 namespace huddle::mpi {
 
@@ -53,6 +55,8 @@ class Stats {
   // `more` contains details of the reason and may be empty.
   void fell_back(select::Operation operation, FallbackReason why, std::string_view more,
                  std::size_t bytes, double seconds);
+  // Adds a trial of the tuner that has ended.
+  void tried(const team::Tuner::Result& result);
   // Adds a sentence to the end of the report. Repeated sentences are printed once.
   void add_note(std::string_view sentence);
 
@@ -75,10 +79,18 @@ class Stats {
   };
   void add(select::Operation operation, FallbackReason why, const Taken& words, std::size_t bytes,
            double seconds);
-  std::string remarks_text() const;  // Requires: the mutex is held.
+  // The trials of the calls of one class, on all communicators.
+  struct Trials {
+    std::size_t count = 0;
+    team::Tuner::Result latest;
+  };
+  // Require: the mutex is held.
+  std::string trials_text() const;
+  std::string remarks_text() const;
 
   mutable std::mutex mutex_;  // guards the members below
   std::map<Row, Sum> rows_;
+  std::map<std::pair<select::Operation, std::size_t>, Trials> trials_;  // by the largest size
   std::map<std::string, std::size_t> remarks_;
 };
 

@@ -142,7 +142,7 @@ void Activation::leave(Communicator& communicator) noexcept {
   Entry& entry = communicator.entry;
   if (communicator.team) {
     entry.team = std::move(communicator.team);
-    entry.calls += communicator.shares.handled;
+    entry.calls = entry.team->calls();
     pool_.put(std::move(entry));
   } else if (!entry.members.empty()) {
     past_calls_.add(std::move(entry.members), communicator.mpi_ns);

@@ -4,8 +4,12 @@
 // Runs a collective call of the program through huddle or the MPI, and counts it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -25,8 +29,12 @@ namespace huddle::mpi {
 // Measures the interval of a call, if `runs` is true.
 class StopWatch {
  public:
-  explicit StopWatch(bool runs) : runs_(runs) {
-    if (runs_) call_.enter_ns = now_ns();
+  explicit StopWatch(bool runs) {
+    if (runs) start();
+  }
+  void start() {
+    runs_ = true;
+    call_.enter_ns = now_ns();
   }
   void stop() {
     if (runs_) call_.leave_ns = now_ns();
@@ -41,7 +49,7 @@ class StopWatch {
         .count();
   }
 
-  bool runs_;
+  bool runs_ = false;
   TimedCall call_;
 };
 
@@ -55,6 +63,21 @@ std::size_t requested_bytes(const Communicator& communicator, const Call& call) 
   return is_of_all_blocks ? bytes / static_cast<std::size_t>(communicator.ranks) : bytes;
 }
 
+// Returns whether the MPI's result of the call has the same bits as huddle's, although the MPI may
+// reduce in another order.
+template <CollectiveCall Call>
+bool has_same_result_in_mpi(const Process& process, const Communicator& communicator,
+                            const Call& call) {
+  if constexpr (Reduction<Call>) {
+    const auto kernel = kernel_of(process.operators(), *call.facts, call.op);
+    if (!kernel) return false;
+    const bool is_sum_of_two = communicator.ranks == 2 && kernel->op == memory::Operator::sum;
+    return memory::is_exact(kernel->type) ||
+           (is_sum_of_two && memory::has_commutative_sum(kernel->type));
+  }
+  return true;
+}
+
 // Returns whether the MPI is predicted to be faster on several nodes. The MPI may reduce in another
 // order, and a result must not depend on this prediction, so only exact reductions are left to the
 // MPI.
@@ -62,12 +85,8 @@ template <CollectiveCall Call>
 bool is_mpi_faster(const Process& process, const Communicator& communicator, const Call& call) {
   if (!communicator.internode) return false;
   const std::size_t bytes = requested_bytes(communicator, call);
-  if (!communicator.internode->is_mpi_faster(Call::operation, bytes)) return false;
-  if constexpr (Reduction<Call>) {
-    const auto kernel = kernel_of(process.operators(), *call.facts, call.op);
-    return kernel && memory::is_exact(kernel->type);
-  }
-  return true;
+  return communicator.internode->is_mpi_faster(Call::operation, bytes) &&
+         has_same_result_in_mpi(process, communicator, call);
 }
 
 // Returns the fallback reason of a call, or FallbackReason::none. The result is the same on all
@@ -169,15 +188,58 @@ std::string more_about(const Process& process, const Call& call, FallbackReason 
   return {};
 }
 
+template <CollectiveCall Call>
+bool is_at_root(const Communicator& communicator, const Call& call) {
+  if constexpr (Rooted<Call>) return call.root == communicator.rank;
+  return false;
+}
+
 // Logs a call that has ended.
 template <CollectiveCall Call>
 void log_call(Process& process, Communicator& communicator, const Call& call, FallbackReason why,
               std::string_view how, TimedCall when) {
   CallLog* const log = process.log_of(communicator);
   if (log == nullptr) return;
-  if constexpr (Rooted<Call>) when.is_root = call.root == communicator.rank ? 1 : 0;
+  when.is_root = is_at_root(communicator, call) ? 1 : 0;
   process.logs().add(log, {Call::operation, why, how},
                      {call.bytes(communicator), requested_bytes(communicator, call)}, when);
+}
+
+// Begins a turn of the team's tuner. Calls that move no data are not tuned.
+template <CollectiveCall Call>
+team::Turn turn_of(Process& process, Communicator& communicator, const Call& call) {
+  if (!process.options().tunes || communicator.team == nullptr) return {};
+  if (MovesData<Call> && call.common_bytes(communicator) == 0) return {};
+  const bool may_run_outside =
+      !process.options().verify &&
+      (process.options().may_reorder || has_same_result_in_mpi(process, communicator, call));
+  const team::Turn turn = communicator.team->begin_turn(
+      {Call::operation, requested_bytes(communicator, call), may_run_outside});
+  if (process.options().stats) {
+    if (const auto result = communicator.team->take_tuning_result()) process.stats().tried(*result);
+  }
+  return turn;
+}
+
+template <CollectiveCall Call>
+void end_turn(Communicator& communicator, const Call& call, const team::Turn& turn,
+              const TimedCall& when) {
+  if (!turn.is_timed || communicator.team == nullptr) return;
+  constexpr std::size_t most_bytes = std::numeric_limits<std::uint32_t>::max();
+  const auto bytes = std::min(most_bytes, call.bytes(communicator));
+  communicator.team->end_turn(turn,
+                              {when.enter_ns, when.leave_ns, static_cast<std::uint32_t>(bytes),
+                               is_at_root(communicator, call) ? 1U : 0U});
+}
+
+// Returns the reason why the MPI runs a call whose turn is outside the team.
+template <CollectiveCall Call>
+FallbackReason run_outside(Communicator& communicator, const Call& call, const team::Turn& turn) {
+  team::CallArguments arguments{.operation = Call::operation,
+                                .bytes = call.common_bytes(communicator).value_or(0)};
+  if constexpr (Rooted<Call>) arguments.root = call.root;
+  communicator.team->note_outside_call(arguments);
+  return turn.is_in_trial ? FallbackReason::compared : FallbackReason::faster_in_mpi;
 }
 
 // Requires: all ranks make the call, and huddle handles it.
@@ -246,9 +308,15 @@ int carry_out(Process& process, Call&& call) {
       communicator != nullptr && communicator->fallback == FallbackReason::not_activated;
   StopWatch watch(is_timed || is_young);
   FallbackReason fallback = FallbackReason::none;
+  team::Turn turn;
   try {
     fallback = fallback_reason(process, communicator, call);
-    if (fallback == FallbackReason::none) fallback = run(process, *communicator, call);
+    if (fallback == FallbackReason::none) {
+      turn = turn_of(process, *communicator, call);
+      if (turn.is_timed) watch.start();
+      fallback = turn.by == team::Implementation::outside ? run_outside(*communicator, call, turn)
+                                                          : run(process, *communicator, call);
+    }
     if (fallback == FallbackReason::faster_in_mpi && communicator->internode) {
       communicator->internode->note_fallback(Call::operation, requested_bytes(*communicator, call));
     }
@@ -272,6 +340,7 @@ int carry_out(Process& process, Call&& call) {
   }
   if (fallback == FallbackReason::none) {
     watch.stop();
+    end_turn(*communicator, call, turn, watch.call());
     ++communicator->shares.handled;
     communicator->shares.seconds += watch.seconds();
     if (is_timed) {
@@ -291,6 +360,7 @@ int carry_out(Process& process, Call&& call) {
   watch.stop();
   const std::string more = is_timed ? more_about(process, call, fallback) : std::string();
   if (communicator != nullptr) {
+    end_turn(*communicator, call, turn, watch.call());
     communicator->shares.count(fallback);
     communicator->shares.seconds += watch.seconds();
     if (is_young) communicator->mpi_ns += static_cast<std::uint64_t>(watch.call().ns());

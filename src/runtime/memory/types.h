@@ -107,6 +107,15 @@ constexpr std::string_view name(Operator op) {
   return operator_names[static_cast<std::size_t>(op)];
 }
 
+// Returns whether a sum of two numbers has the same bits in either order and in every
+// implementation, apart from the bits of a NaN. False for the half-precision types, which
+// implementations round at different times.
+constexpr bool has_commutative_sum(Type type) {
+  const TypeKind kind = facts(type).kind;
+  const bool is_half = type == Type::float16 || type == Type::bfloat16;
+  return (kind == TypeKind::floating && !is_half) || kind == TypeKind::complex;
+}
+
 // Returns whether results are independent of the order of reduction and of the implementation. True
 // for integers. Sums of floats depend on the order, and even their minimum and maximum depend on
 // the treatment of NaN and signed zeros.

@@ -57,6 +57,25 @@ std::optional<Choice<Candidate>> choose(const Request& request, const node::Rank
   return choice;
 }
 
+std::optional<Plan> alternative_to(const Plan& usual, const Request& request,
+                                   const node::RankLocality& locality,
+                                   const machine::CostModel& model,
+                                   const TeamResources& resources) {
+  // Predictions are rarely wrong by this factor, even if the machine has not been calibrated.
+  constexpr double most_ratio = 4;
+  const Candidate* usual_candidate = nullptr;
+  const Candidate* best = nullptr;
+  const auto all = candidates(request, locality, model, resources);
+  for (const Candidate& candidate : all) {
+    const Candidate*& of_kind = is_by(algorithm_name(usual), candidate) ? usual_candidate : best;
+    if (of_kind == nullptr || candidate.ns < of_kind->ns) of_kind = &candidate;
+  }
+  if (best == nullptr) return std::nullopt;
+  const bool is_hopeless =
+      usual_candidate != nullptr && best->ns > most_ratio * usual_candidate->ns;
+  return is_hopeless ? std::nullopt : std::optional(best->plan);
+}
+
 namespace {
 
 // The collectives and sizes from which heap_gain() is computed. Both sizes are large by any

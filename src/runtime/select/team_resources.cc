@@ -28,6 +28,12 @@ std::string_view Forcing::algorithm_for(const Request& request) const {
   return first == choices_.end() ? std::string_view() : std::string_view(first->algorithm);
 }
 
+bool Forcing::concerns(Operation operation) const {
+  return std::any_of(choices_.begin(), choices_.end(), [&](const ForcedChoice& choice) {
+    return regular_form(*operation_named(choice.operation)) == regular_form(operation);
+  });
+}
+
 namespace {
 
 // Limit for data that follow a flag: a few lines, fetched together with the flag.

@@ -39,6 +39,9 @@ class Forcing {
   // empty if none matches. The result is valid as long as this object exists.
   std::string_view algorithm_for(const Request& request) const;
 
+  // Returns whether an algorithm is forced for some size of the operation or of its regular form.
+  bool concerns(Operation operation) const;
+
   // Returns a text from which an equal object can be constructed.
   std::string text() const { return text_of(choices_); }
 

@@ -118,6 +118,9 @@ Team::Team(Context& context, const Bootstrap& bootstrap,
       engine_(team_memory_, *selection_inputs_, waiting_, peer_access_),
       fence_(memory::OneSidedFence::Among::processes, selection_inputs_->has_one_sided_fence()) {
   team_memory_.set_waiting(waiting_);
+  for (const Operation operation : select::operations) {
+    if (selection_inputs_->resources().forcing.concerns(operation)) tuner_.exclude(operation);
+  }
   if (joining.have_same_decisions()) known_ = std::move(known);
   if (group->peers().empty()) group->set_peers(joining.take_reached());
 }
@@ -165,8 +168,13 @@ void Team::barrier() {
     call_records_.note_barrier();
   }
   last_run_ = &barrier_->choice.usual;
+  if (turn_.by == Implementation::alternative) {
+    last_run_ = unless_lost([this] {
+      return &alternative_to(*barrier_, {Operation::barrier, 0, 1});
+    });
+  }
   last_forced_ = barrier_->forced;
-  run_bound(barrier_->choice.usual, call);
+  run_bound(*last_run_, call);
 }
 
 void Team::bcast(void* buffer, std::size_t bytes, int root) {
@@ -389,7 +397,7 @@ void Team::run_alone(const Call& call) {
 }
 
 // Applications repeat the same call, so the last choice of each operation is looked up inline.
-inline const Team::Chosen& Team::chosen_for(const Call& call) {
+inline Team::Chosen& Team::chosen_for(const Call& call) {
   const std::size_t element_bytes = call.element_bytes();
   const std::size_t bytes = call.count * element_bytes;
   const bool root_moved = call.operation == Operation::bcast && note_root(call.root);
@@ -401,18 +409,31 @@ inline const Team::Chosen& Team::chosen_for(const Call& call) {
   return chosen_for_new(call, bytes, root_moved);
 }
 
+namespace {
+
+// Returns the request that determines the choice for a call and all others of its size class.
+select::Request request_for(const Call& call, bool root_moved) {
+  const std::size_t bytes = call.count * call.element_bytes();
+  return {.operation = call.operation,
+          .bytes = select::largest_in(select::size_class_of(bytes)),
+          .element_bytes = call.element_bytes(),
+          .root_moved = root_moved};
+}
+
+}  // namespace
+
 const BoundPlan& Team::bound_plan_for(const Call& call) {
-  const Chosen& chosen = chosen_for(call);
+  Chosen& chosen = chosen_for(call);
   last_forced_ = chosen.forced;
+  if (turn_.by == Implementation::alternative) {
+    return alternative_to(chosen, request_for(call, false));
+  }
   const auto& [usual, where_mapped] = chosen.choice;
   return where_mapped && all_have_mapped(call) ? *where_mapped : usual;
 }
 
-const Team::Chosen& Team::chosen_for_new(const Call& call, std::size_t bytes, bool root_moved) {
-  const select::Request request{.operation = call.operation,
-                                .bytes = select::largest_in(select::size_class_of(bytes)),
-                                .element_bytes = call.element_bytes(),
-                                .root_moved = root_moved};
+Team::Chosen& Team::chosen_for_new(const Call& call, std::size_t bytes, bool root_moved) {
+  const select::Request request = request_for(call, root_moved);
   if (call.element_bytes() > largest_usual_element) return chosen_for_unusual(request);
   auto known = chosen_.find(class_of(request));
   if (known == chosen_.end() || !known->second) {
@@ -426,7 +447,7 @@ const Team::Chosen& Team::chosen_for_new(const Call& call, std::size_t bytes, bo
 
 // Caches only the last choice, because applications that reduce large elements usually repeat the
 // same call.
-const Team::Chosen& Team::chosen_for_unusual(const select::Request& request) {
+Team::Chosen& Team::chosen_for_unusual(const select::Request& request) {
   if (!unusual_ || unusual_request_ != request) {
     unusual_ = choose(request, [] {});
     unusual_request_ = request;
@@ -476,6 +497,69 @@ bool Team::may_run(const select::Plan& plan, bool mapped) {
   }
   if (refusals.mapping.is_any()) selection_inputs_->refuse_heap(refusals.mapping.text());
   return !(mapped ? refusals.mapping : refusals.copying[select::path_of(plan)]).is_any();
+}
+
+// Returns the usual plan if the team has no other algorithm for the request.
+const BoundPlan& Team::alternative_to(Chosen& chosen, const select::Request& request) {
+  if (!chosen.has_sought_alternative) seek_alternative(chosen, request);
+  if (chosen.alternative) return *chosen.alternative;
+  tuner_.drop_alternative(tuned_call_);
+  return chosen.choice.usual;
+}
+
+namespace {
+
+// Rank 0's alternative to the usual plan.
+struct Alternative {
+  RankError rank_error;  // if set, the plan is invalid
+  std::optional<select::Plan> plan;
+};
+
+}  // namespace
+
+// Collective. There is no alternative if a rank lacks memory for it.
+void Team::seek_alternative(Chosen& chosen, const select::Request& request) {
+  Alternative mine;
+  mine.rank_error = RankError::of([&] {
+    if (rank_ != 0) return;
+    mine.plan =
+        select::alternative_to(chosen.choice.usual.plan(), request, selection_inputs_->locality(),
+                               selection_inputs_->model(), selection_inputs_->resources());
+  });
+  const Alternative common = team_memory_.gather(mine).front();
+  chosen.has_sought_alternative = true;
+  if (common.rank_error.is_any() || !common.plan || !may_run(*common.plan, false)) return;
+  try {
+    chosen.alternative = engine_.bound(*common.plan);
+  } catch (const FailureError&) {
+    return;
+  }
+}
+
+Turn Team::begin_turn(const TunedCall& call) {
+  if (ranks_ == 1) return {};
+  tuned_call_ = call;
+  turn_ = tuner_.begin(call);
+  if (turn_.is_verdict_due) turn_ = unless_lost([this] { return judged(turn_); });
+  return turn_;
+}
+
+// Collective.
+Turn Team::judged(const Turn& due) {
+  Tuner::Verdict verdict;
+  const std::span<const Tuner::Samples> by_rank = team_memory_.gather(tuner_.samples(due));
+  if (rank_ == 0) verdict = tuner_.judge(due, by_rank);
+  return tuner_.accept(due, team_memory_.gather(verdict).front());
+}
+
+void Team::end_turn(const Turn& turn, const Tuner::Sample& sample) {
+  const bool is_outside = turn.by == Implementation::outside;
+  tuner_.end(turn, sample, is_outside ? std::string_view() : latest_algorithm());
+}
+
+void Team::note_outside_call(const CallArguments& arguments) {
+  call_records_.note(arguments);
+  compare_idle_calls();
 }
 
 bool Team::vote_pending(bool matters) {

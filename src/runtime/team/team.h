@@ -27,6 +27,7 @@
 #include "runtime/team/preparation.h"
 #include "runtime/team/team_context.h"
 #include "runtime/team/team_memory.h"
+#include "runtime/team/tuner.h"
 
 namespace huddle::team {
 
@@ -94,6 +95,17 @@ class Team {
   void exscan(const void* input, void* output, std::size_t count,
               const memory::Reduction& reduction);
 
+  // Begins a call that is tuned: lets the fastest implementation run it, by measured times (see
+  // tuner.h). Collective every few hundred calls. If the turn is outside, the caller runs the call
+  // in another way, after note_outside_call(); otherwise it makes the call next. If the turn is
+  // timed, end_turn() follows. The same calls have to be tuned on all ranks.
+  Turn begin_turn(const TunedCall& call);
+  void end_turn(const Turn& turn, const Tuner::Sample& sample);
+  // Records a call that the team does not run, so that ranks whose calls differ get an error.
+  void note_outside_call(const CallArguments& arguments);
+  // Returns the latest trial that has ended, once.
+  std::optional<Tuner::Result> take_tuning_result() { return tuner_.take_result(); }
+
   // Records a call over several nodes that this team carries out a part of. A rank whose call over
   // several nodes differs from that of a peer gets an error from the next call of this team that
   // compares arguments. `is_idle`: the call moves no data, and needs no other call of this team.
@@ -121,6 +133,8 @@ class Team {
   // Collective logical OR over the ranks.
   bool any_rank(bool here);
 
+  // Returns the number of calls that this rank has begun.
+  std::uint32_t calls() const { return call_records_.calls(); }
   // Returns whether a rank is known to have died or abandoned the team. The team is then unusable.
   bool is_lost() const { return lost_.is_any(); }
   // Collective. Allocates uninitialized memory in rank 0's arena, which each rank can access as
@@ -181,15 +195,21 @@ class Team {
   struct Chosen {
     select::Choice<BoundPlan> choice;
     std::string_view forced;  // owned by the selection inputs
+    // The fastest other algorithm by predicted times; determined when the tuner first requests it.
+    bool has_sought_alternative = false;
+    std::optional<BoundPlan> alternative = std::nullopt;
   };
 
+  Turn judged(const Turn& due);
+  void seek_alternative(Chosen& chosen, const select::Request& request);
+  const BoundPlan& alternative_to(Chosen& chosen, const select::Request& request);
   const BoundPlan& bound_plan_for(const Call& call);
   // Returns whether the root differs from that of the last broadcast. Equal on all ranks, because
   // they have made the same broadcasts.
   bool note_root(int root) { return std::exchange(bcast_root_, root) != root; }
-  const Chosen& chosen_for(const Call& call);
-  const Chosen& chosen_for_new(const Call& call, std::size_t bytes, bool root_moved);
-  const Chosen& chosen_for_unusual(const select::Request& request);
+  Chosen& chosen_for(const Call& call);
+  Chosen& chosen_for_new(const Call& call, std::size_t bytes, bool root_moved);
+  Chosen& chosen_for_unusual(const select::Request& request);
   template <class Prepare>
   Chosen choose(const select::Request& request, Prepare prepare);
   template <class Prepare>
@@ -209,10 +229,13 @@ class Team {
   PeerAccess peer_access_;
   Engine engine_;
   memory::OneSidedFence fence_;
+  Tuner tuner_;
+  TunedCall tuned_call_;  // the call of the turn
+  Turn turn_;
   // An entry is empty if the choice failed after the entry was allocated.
   std::map<CallClass, std::optional<Chosen>> chosen_;
   struct Latest {
-    const Chosen* chosen = nullptr;
+    Chosen* chosen = nullptr;
     std::size_t bytes = 0;
     bool root_moved = false;
   };

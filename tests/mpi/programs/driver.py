@@ -30,6 +30,7 @@ import reports
 import semantics
 import strangers
 import tools
+import tuning
 import verify
 
 GROUPS = {
@@ -69,6 +70,7 @@ GROUPS = {
     "bindings": bindings.bindings,
     "heaps": heaps.heaps,
     "reports": reports.reports,
+    "tuning": tuning.tuning,
     "strangers": strangers.strangers,
     "refusals": refusals.refusals,
     "other libm": refusals.other_libm,
@@ -76,11 +78,11 @@ GROUPS = {
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standard", "intel-standard")
 # `make test` runs these under Debian's MPIs: a minute for both.
 CORE = ("datatypes", "pairs", "exchanges", "blocks", "sizes", "communicators", "attributes", "threads", "errors",
-        "children", "tools", "halves", "bindings", "reports")
+        "children", "tools", "halves", "bindings", "reports", "tuning")
 # `make test-deep` runs these under the other MPIs, and all groups under Debian's.
 BRIEF = ("progress", "datatypes", "pairs", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
          "attributes", "errors", "different counts", "little stacks", "tools", "halves", "bindings", "sessions",
-         "heaps", "devices", "profiles", "reports")
+         "heaps", "devices", "profiles", "reports", "tuning")
 # For the standard ABI of the same MPIs: only the layout of data and handles differs.
 BRIEF_STANDARD = ("datatypes", "pairs", "exchanges", "blocks", "communicators", "errors", "profiles")
 SKIPPED = 77

@@ -69,7 +69,8 @@ def sizes(bench, thorough):
     calls = ("alltoallv", "alltoallw", "gatherv", "scatterv")
     for ranks in (2, 3, 5) if thorough else (2,):
         what = f"sizes that differ on {ranks} ranks"
-        outcome = bench.run(bench.program("sizes"), ranks, settings=AT_ONCE)
+        # An MPI does not report a block that is smaller than its receiver expects.
+        outcome = bench.run(bench.program("sizes"), ranks, settings={**AT_ONCE, "TUNE": "off"})
         bench.passes(what, outcome)
         bench.expect(f"huddle: rank {ranks - 1} sends 8 bytes to rank 0, which expects 4" in outcome.err,
                      f"{what}: nobody says which\n{outcome.tail()}")

@@ -44,7 +44,7 @@ def written(bench, environment):
 def in_a_file(bench):
     for off in (True, False):
         what = f"statistics in a file, off: {off}"
-        waited, document = written(bench, {"HUDDLE": "off"} if off else {"HUDDLE_ACTIVATE_AFTER": "0"})
+        waited, document = written(bench, {"HUDDLE": "off"} if off else {"HUDDLE_ACTIVATE_AFTER": "0", "HUDDLE_TUNE": "off"})
         rows = rows_of(document)
         bench.expect(document["ranks"] == RANKS and document["off"] == off, f"{what}: {document}")
         for operation in ("allreduce", "bcast"):

@@ -133,7 +133,7 @@ def by_another_launcher(bench):
 
 def summary(bench):
     """One line by one rank."""
-    settings = {"STATS": "0", "SUMMARY": "1", "ACTIVATE_AFTER": "0"}
+    settings = {"STATS": "0", "SUMMARY": "1", "ACTIVATE_AFTER": "0", "TUNE": "off"}
     outcome = bench.run(bench.program("profiled"), 2, settings=settings)
     bench.passes("a summary", outcome)
     line = "huddle: 80 collectives of rank 0 handled, 0 left to the MPI\n"

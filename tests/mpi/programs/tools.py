@@ -4,9 +4,9 @@
 same calls as without them. Parallel I/O, whose calls come from within the MPI, works."""
 import tempfile
 
-AT_ONCE = {"ACTIVATE_AFTER": "0"}
+AT_ONCE = {"ACTIVATE_AFTER": "0", "TUNE": "off"}
 # Activates during the program, on some of its communicators only.
-AFTER_SOME = {"ACTIVATE_AFTER": "8"}
+AFTER_SOME = {"ACTIVATE_AFTER": "8", "TUNE": "off"}
 SEEN = "the tool saw 20 barriers, 20 bcasts, 20 reductions, 20 gathers"
 COUNTER = "tools/counter.c"
 

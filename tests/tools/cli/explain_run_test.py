@@ -21,7 +21,7 @@ MACHINE = "amd-epyc-2c-1b1d3050"  # a name that ranks have to find as well
 PATIENCE_SECONDS = 120
 # huddle activates after few calls, whatever their time here.
 RECORDED = {"HWLOC_XMLFILE": str(REPOSITORY / "tests/model/machine/topologies/guest-2-cores.xml"),
-            "HWLOC_THISSYSTEM": "1", "HUDDLE_ACTIVATE_AFTER": "8"}
+            "HWLOC_THISSYSTEM": "1", "HUDDLE_ACTIVATE_AFTER": "8", "HUDDLE_TUNE": "off"}
 # Open MPI requires these for running as root and with more ranks than hardware threads.
 ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
            "OMPI_MCA_rmaps_base_oversubscribe": "1"}

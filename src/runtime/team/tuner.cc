@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/team/tuner.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "common/arithmetic.h"
+
+namespace huddle::team {
+namespace {
+
+// A trial that has not continued for this number of the team's calls makes room for another one.
+constexpr std::uint64_t most_idle_calls = 1024;
+// If all trials are in progress, a class tries again after this number of its calls.
+constexpr std::uint64_t calls_until_retry = 8;
+
+// A small call takes about as long as the transfer of this number of bytes. Times of calls whose
+// sizes differ are compared after division by this size plus their own.
+constexpr double bytes_of_small_call = 16.0 * KiB;
+
+// An implementation leaves a trial early if even its fastest call takes this many times as long as
+// the typical call of the fastest implementation.
+constexpr double hopeless_ratio = 1.5;
+// A result replaces the previous one only if the gain exceeds the noise of the medians.
+constexpr double least_ratio = 0.97;
+
+// Assumed time in which the ranks combine the times of a round.
+constexpr double verdict_ns = 5000;
+// The largest part of the time of the calls that trials may cost.
+constexpr double most_cost = 0.01;
+constexpr double most_calls_until_next = 1 << 30;
+constexpr std::uint8_t most_confirmations = 10;
+
+constexpr std::uint8_t bit_of(Implementation by) {
+  return static_cast<std::uint8_t>(1U << static_cast<unsigned>(by));
+}
+constexpr bool has(std::uint8_t set, Implementation by) { return (set & bit_of(by)) != 0; }
+
+constexpr std::array<Implementation, implementation_count> implementations = {
+    Implementation::chosen, Implementation::alternative, Implementation::outside};
+
+constexpr std::size_t index_of(Implementation by) { return static_cast<std::size_t>(by); }
+
+// Returns the implementation that runs a block. The order rotates between rounds, so that a slow
+// change of the machine's state affects all alike.
+Implementation by_block(std::uint8_t set, std::size_t round, std::size_t block) {
+  std::array<Implementation, implementation_count> listed{};
+  std::size_t count = 0;
+  for (const Implementation by : implementations) {
+    if (has(set, by)) listed[count++] = by;
+  }
+  return listed[(block + round) % count];
+}
+
+// A class contains the sizes above one power of two, up to the next one.
+constexpr std::size_t octave_of(std::size_t bytes) {
+  return (select::size_class_of(bytes) + select::classes_an_octave - 1) / select::classes_an_octave;
+}
+static_assert(octave_of(4096) == 12 && octave_of(4097) == 13);
+
+constexpr unsigned operation_bits = 8;
+constexpr unsigned octave_bits = 8;
+
+// Not 0.
+std::uint32_t key_of(const TunedCall& call) {
+  const auto octave = static_cast<std::uint32_t>(octave_of(call.bytes));
+  return 1U | (call.may_run_outside ? 2U : 0U) |
+         static_cast<std::uint32_t>(call.operation) << octave_bits |
+         octave << (octave_bits + operation_bits);
+}
+constexpr bool may_run_outside(std::uint32_t key) { return (key & 2U) != 0; }
+constexpr select::Operation operation_of(std::uint32_t key) {
+  return select::operations[key >> octave_bits & 0xffU];
+}
+constexpr std::size_t most_bytes_of(std::uint32_t key) {
+  const std::size_t octave = key >> (octave_bits + operation_bits);
+  return std::size_t{1} << octave;
+}
+
+}  // namespace
+
+Tuner::Class* Tuner::find(const TunedCall& call) {
+  if (excluded_.test(static_cast<std::size_t>(call.operation))) return nullptr;
+  Class* const found = find_key(key_of(call));
+  if (found != nullptr) {
+    latest_[static_cast<std::size_t>(call.operation)] = {found, call.bytes, call.may_run_outside};
+  }
+  return found;
+}
+
+// Returns null if the class is new and there is no room for it.
+Tuner::Class* Tuner::find_key(std::uint32_t key) {
+  constexpr std::uint32_t spread = 0x9e3779b1U;
+  std::size_t at = (key * spread >> 16U) % most_classes;
+  for (std::size_t tried = 0; tried < most_classes; ++tried, at = (at + 1) % most_classes) {
+    Class& one = classes_[at];
+    if (one.key == 0) one.key = key;
+    if (one.key == key) return &one;
+  }
+  return nullptr;
+}
+
+Tuner::Trial* Tuner::free_trial() {
+  Trial* oldest = &trials_.front();
+  for (Trial& trial : trials_) {
+    if (trial.call_class == nullptr) return &trial;
+    if (trial.latest_call < oldest->latest_call) oldest = &trial;
+  }
+  if (calls_ - oldest->latest_call < most_idle_calls) return nullptr;
+  oldest->call_class->trial = no_trial;
+  return oldest;
+}
+
+// Returns false if no trial can start now.
+bool Tuner::start_trial(Class& call_class) {
+  std::uint8_t set = bit_of(Implementation::chosen);
+  if (call_class.has_alternative) set |= bit_of(Implementation::alternative);
+  if (may_run_outside(call_class.key)) set |= bit_of(Implementation::outside);
+  if (std::popcount(set) == 1) {
+    call_class.kept = Implementation::chosen;
+    call_class.next_trial = std::numeric_limits<std::uint64_t>::max();
+    return false;
+  }
+  Trial* const trial = free_trial();
+  if (trial == nullptr) {
+    call_class.next_trial = call_class.calls + calls_until_retry;
+    return false;
+  }
+  *trial = {};
+  trial->call_class = &call_class;
+  trial->remaining = set;
+  call_class.trial = static_cast<std::int8_t>(trial - trials_.data());
+  return true;
+}
+
+Turn Tuner::step(Class& call_class) {
+  if (call_class.trial == no_trial && !start_trial(call_class)) return {.by = call_class.kept};
+  Trial& trial = trials_[static_cast<std::size_t>(call_class.trial)];
+  trial.latest_call = calls_;
+  Turn turn{.is_in_trial = true, .trial = static_cast<std::uint8_t>(call_class.trial)};
+  if (trial.calls == calls_per_block * std::popcount(trial.remaining)) {
+    turn.is_verdict_due = true;
+    return turn;
+  }
+  const std::size_t block = trial.calls / calls_per_block;
+  const std::size_t in_block = trial.calls % calls_per_block;
+  ++trial.calls;
+  turn.by = by_block(trial.remaining, trial.round, block);
+  turn.is_timed = in_block > 0;
+  if (turn.is_timed) {
+    turn.sample = static_cast<std::uint8_t>(block * samples_per_block + in_block - 1);
+  }
+  return turn;
+}
+
+void Tuner::end(const Turn& turn, const Sample& sample, std::string_view algorithm) {
+  Trial& trial = trials_[turn.trial];
+  trial.samples[turn.sample] = sample;
+  trial.names[index_of(turn.by)] = algorithm;
+}
+
+void Tuner::drop_alternative(const TunedCall& call) {
+  Class* const found = find(call);
+  if (found != nullptr) found->has_alternative = false;
+}
+
+namespace {
+
+// Returns the mean time of a rank without waiting, or nothing if a rank has no time for the call.
+std::optional<double> transfer_ns(select::Operation operation,
+                                  std::span<const Tuner::Samples> by_rank, std::size_t number) {
+  const auto times_of = [number](const Tuner::Samples& samples) {
+    const Tuner::Sample& sample = samples[number];
+    return select::CallTimes{sample.enter_ns, sample.leave_ns, sample.is_root != 0};
+  };
+  select::EntryTimes entries;
+  for (const Tuner::Samples& samples : by_rank) {
+    if (samples[number].leave_ns == 0) return std::nullopt;
+    entries.add(times_of(samples));
+  }
+  double sum_ns = 0;
+  for (const Tuner::Samples& samples : by_rank) {
+    const select::CallTimes own = times_of(samples);
+    sum_ns += own.ns() - entries.waiting_ns(operation, own);
+  }
+  return sum_ns / static_cast<double>(by_rank.size());
+}
+
+double mean_bytes(std::span<const Tuner::Samples> by_rank, std::size_t number) {
+  double bytes = 0;
+  for (const Tuner::Samples& samples : by_rank) bytes += samples[number].bytes;
+  return bytes / static_cast<double>(by_rank.size());
+}
+
+}  // namespace
+
+// Allocates no memory, because rank 0 alone must not fail.
+void Tuner::Costs::add(double ns, double weight) {
+  const double cost = ns / weight;
+  std::size_t place = count++;
+  for (; place > 0 && in_order[place - 1] > cost; --place) in_order[place] = in_order[place - 1];
+  in_order[place] = cost;
+  weights += weight;
+}
+
+// Adds the times of a round.
+void Tuner::note_costs(Trial& trial, std::span<const Samples> by_rank) {
+  const auto blocks = static_cast<std::size_t>(std::popcount(trial.remaining));
+  for (std::size_t number = 0; number < blocks * samples_per_block; ++number) {
+    const std::optional<double> ns =
+        transfer_ns(operation_of(trial.call_class->key), by_rank, number);
+    if (!ns) continue;
+    Costs& costs =
+        trial.costs[index_of(by_block(trial.remaining, trial.round, number / samples_per_block))];
+    costs.add(*ns, mean_bytes(by_rank, number) + bytes_of_small_call);
+  }
+}
+
+namespace {
+
+// Returns nothing if no implementation has a time.
+std::optional<Implementation> fastest_of(const std::array<double, implementation_count>& ns) {
+  std::optional<Implementation> fastest;
+  for (const Implementation by : implementations) {
+    if (ns[index_of(by)] == 0) continue;
+    if (!fastest || ns[index_of(by)] < ns[index_of(*fastest)]) fastest = by;
+  }
+  return fastest;
+}
+
+}  // namespace
+
+// The gap until the next trial is as long as it takes until the slower implementations have cost at
+// most the permitted part of the time. It doubles with each trial that confirms the result.
+std::uint32_t Tuner::calls_until_next(const Trial& trial, const Verdict& verdict) {
+  const double best_ns = verdict.median_ns[index_of(verdict.kept)];
+  double lost_ns = verdict_ns * rounds;
+  for (const Implementation by : implementations) {
+    const double excess_ns = verdict.median_ns[index_of(by)] - best_ns;
+    // A sample stands for a call, and the first call of each block has none.
+    const double calls = static_cast<double>(trial.costs[index_of(by)].count) * calls_per_block /
+                         static_cast<double>(samples_per_block);
+    lost_ns += calls * std::max(0.0, excess_ns);
+  }
+  const double calls = lost_ns / most_cost / std::max(1.0, best_ns);
+  return static_cast<std::uint32_t>(
+      std::min(most_calls_until_next, std::ldexp(calls, trial.call_class->confirmations)));
+}
+
+// Returns the median times of the implementations, for a call of mean size.
+std::array<double, implementation_count> Tuner::Trial::medians_ns() const {
+  std::array<double, implementation_count> medians{};
+  const double weight = mean_weight();
+  for (std::size_t by = 0; by < medians.size(); ++by) {
+    if (costs[by].count > 0) medians[by] = costs[by].median() * weight;
+  }
+  return medians;
+}
+
+double Tuner::Trial::mean_weight() const {
+  double weight = 0;
+  std::size_t count = 0;
+  for (const Costs& one : costs) {
+    weight += one.weights;
+    count += one.count;
+  }
+  return count == 0 ? 0 : weight / static_cast<double>(count);
+}
+
+// Returns the implementations that may be as fast as one that takes fastest_ns.
+std::uint8_t Tuner::Trial::contenders(double fastest_ns) const {
+  std::uint8_t set = 0;
+  for (const Implementation by : implementations) {
+    const Costs& own = costs[index_of(by)];
+    if (own.count == 0 || !has(remaining, by)) continue;
+    const double least_ns = own.in_order.front() * mean_weight();
+    if (least_ns <= hopeless_ratio * fastest_ns) set |= bit_of(by);
+  }
+  return set;
+}
+
+Tuner::Verdict Tuner::judge(const Turn& turn, std::span<const Samples> by_rank) {
+  Trial& trial = trials_[turn.trial];
+  const Class& call_class = *trial.call_class;
+  note_costs(trial, by_rank);
+  if (!call_class.has_alternative) trial.costs[index_of(Implementation::alternative)] = {};
+  Verdict verdict{.kept = call_class.kept, .median_ns = trial.medians_ns()};
+  const auto fastest = fastest_of(verdict.median_ns);
+  if (!fastest) {
+    // No call succeeded.
+    verdict.is_final = true;
+    verdict.calls_until_next = static_cast<std::uint32_t>(most_calls_until_next);
+    return verdict;
+  }
+  const double fastest_ns = verdict.median_ns[index_of(*fastest)];
+  const double kept_ns = verdict.median_ns[index_of(verdict.kept)];
+  if (kept_ns == 0 || fastest_ns < least_ratio * kept_ns) verdict.kept = *fastest;
+  verdict.remaining = trial.contenders(fastest_ns);
+  verdict.is_final = trial.round + 1 == rounds || std::popcount(verdict.remaining) <= 1;
+  verdict.calls_until_next = calls_until_next(trial, verdict);
+  return verdict;
+}
+
+Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
+  Trial& trial = trials_[turn.trial];
+  Class& call_class = *trial.call_class;
+  if (!verdict.is_final) {
+    trial.remaining = verdict.remaining;
+    ++trial.round;
+    trial.calls = 0;
+    trial.samples = {};
+    return step(call_class);
+  }
+  result_ = {operation_of(call_class.key), most_bytes_of(call_class.key), verdict, trial.names};
+  const bool is_confirmed = call_class.kept == verdict.kept && call_class.is_tried;
+  call_class.confirmations = is_confirmed && call_class.confirmations < most_confirmations
+                                 ? call_class.confirmations + 1
+                                 : 0;
+  call_class.is_tried = true;
+  call_class.kept = verdict.kept;
+  call_class.next_trial = call_class.calls + verdict.calls_until_next;
+  call_class.trial = no_trial;
+  trial.call_class = nullptr;
+  return {.by = call_class.kept};
+}
+
+std::optional<Tuner::Result> Tuner::take_result() { return std::exchange(result_, std::nullopt); }
+
+}  // namespace huddle::team

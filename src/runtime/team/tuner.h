@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// Chooses by measured times which implementation runs the calls of a class: the team's algorithm
+// with the shortest predicted time, another of its algorithms, or an implementation outside the
+// team, such as the MPI. After a few calls of a class, each implementation runs some of the next
+// calls in turns (a trial), and the ranks combine their times: the fastest one runs the calls from
+// then on. Trials are repeated so rarely that slower implementations cost at most one percent of
+// the time of the calls.
+//
+// The tuner does not communicate. The ranks of a team begin the same calls, so their tuners are in
+// the same state.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "runtime/select/call_times.h"
+#include "runtime/select/operation.h"
+
+namespace huddle::team {
+
+enum class Implementation : std::uint8_t {
+  chosen,       // the algorithm with the shortest predicted time
+  alternative,  // the one with the shortest predicted time of the team's other algorithms
+  outside,      // run by the caller, for example by the MPI
+};
+inline constexpr std::size_t implementation_count = 3;
+
+// The properties of a call that determine its class. Equal on all ranks.
+struct TunedCall {
+  select::Operation operation = select::Operation::barrier;
+  std::size_t bytes = 0;  // 0 if only pairs of ranks know the sizes
+  // The caller can run the call with the same result.
+  bool may_run_outside = false;
+};
+
+// Tells the caller how to run a call.
+struct Turn {
+  Implementation by = Implementation::chosen;
+  bool is_in_trial = false;
+  bool is_timed = false;        // the caller reports the times with Tuner::end()
+  bool is_verdict_due = false;  // the ranks first have to call Tuner::judge() and accept()
+  std::uint8_t trial = 0;       // valid in a trial
+  std::uint8_t sample = 0;
+};
+
+class Tuner {
+ public:
+  static constexpr std::size_t samples_per_round = 2 * implementation_count;
+
+  // One timed call of this rank. Without a time if the call failed.
+  struct Sample {
+    double enter_ns = 0;
+    double leave_ns = 0;
+    std::uint32_t bytes = 0;  // of this rank's data, at most 2^32 - 1
+    std::uint32_t is_root = 0;
+  };
+  // The data that a rank contributes to a verdict.
+  using Samples = std::array<Sample, samples_per_round>;
+
+  // The result of a round of a trial. Rank 0 determines it, and it holds on all ranks.
+  struct Verdict {
+    bool is_final = false;
+    std::uint8_t remaining = 0;  // implementations in the next round, as bits
+    Implementation kept = Implementation::chosen;
+    std::uint32_t calls_until_next = 0;
+    // By implementation; 0 if it was not tried.
+    std::array<double, implementation_count> median_ns{};
+  };
+  // A trial that has ended.
+  struct Result {
+    select::Operation operation = select::Operation::barrier;
+    std::size_t most_bytes = 0;  // the largest size of the class
+    Verdict verdict;
+    // The algorithms' names; empty if unknown.
+    std::array<std::string_view, implementation_count> names{};
+  };
+
+  // Lets the team's choice run all calls of the operation.
+  void exclude(select::Operation operation) { excluded_.set(static_cast<std::size_t>(operation)); }
+
+  // Begins a call.
+  Turn begin(const TunedCall& call) {
+    const Latest& latest = latest_[static_cast<std::size_t>(call.operation)];
+    Class* const known = latest.call_class != nullptr && latest.bytes == call.bytes &&
+                                 latest.may_run_outside == call.may_run_outside
+                             ? latest.call_class
+                             : find(call);
+    if (known == nullptr) return {};
+    ++calls_;
+    ++known->calls;
+    if (known->trial == no_trial && known->calls < known->next_trial) return {.by = known->kept};
+    return step(*known);
+  }
+  // Ends a timed call that `algorithm` ran.
+  void end(const Turn& turn, const Sample& sample, std::string_view algorithm);
+  // Removes the alternative from the trial, because the team has only one algorithm for the call.
+  // All ranks call this in the same call.
+  void drop_alternative(const TunedCall& call);
+
+  // Requires: a verdict is due.
+  const Samples& samples(const Turn& turn) const { return trials_[turn.trial].samples; }
+  // Called on rank 0, by which `by_rank` holds the samples of all ranks.
+  Verdict judge(const Turn& turn, std::span<const Samples> by_rank);
+  // Called on all ranks. Returns the turn of the call that has begun.
+  Turn accept(const Turn& turn, const Verdict& verdict);
+  // Returns the latest trial that has ended, once.
+  std::optional<Result> take_result();
+
+ private:
+  static constexpr std::int8_t no_trial = -1;
+  static constexpr std::size_t most_classes = 128;
+  static constexpr std::size_t most_trials = 4;
+  // Each implementation runs three calls of a round in sequence. The first one is not timed,
+  // because it may set up an algorithm, and finds the caches in the state that another
+  // implementation left.
+  static constexpr std::uint8_t calls_per_block = 3;
+  static constexpr std::size_t samples_per_block = calls_per_block - 1;
+  static constexpr std::uint8_t rounds = 3;
+  static constexpr std::uint64_t calls_before_trial = 4;
+
+  struct Class {
+    std::uint32_t key = 0;  // 0: unused
+    Implementation kept = Implementation::chosen;
+    bool has_alternative = true;
+    bool is_tried = false;
+    std::int8_t trial = no_trial;
+    std::uint8_t confirmations = 0;  // consecutive trials with the same result
+    std::uint64_t calls = 0;
+    std::uint64_t next_trial = calls_before_trial + 1;
+  };
+  // The times of an implementation's calls. Each is divided by a weight that depends on the call's
+  // size, because the sizes of a class differ.
+  struct Costs {
+    std::array<double, rounds * samples_per_block> in_order{};
+    std::size_t count = 0;
+    double weights = 0;  // sum
+
+    void add(double ns, double weight);
+    // Requires: there are times.
+    double median() const { return (in_order[(count - 1) / 2] + in_order[count / 2]) / 2; }
+  };
+  struct Trial {
+    Class* call_class = nullptr;  // null: unused
+    std::uint64_t latest_call = 0;
+    std::uint8_t remaining = 0;  // implementations of this round, as bits
+    std::uint8_t round = 0;
+    std::uint8_t calls = 0;  // of this round
+    Samples samples{};
+    std::array<std::string_view, implementation_count> names{};
+    // On rank 0, of all rounds.
+    std::array<Costs, implementation_count> costs{};
+
+    std::array<double, implementation_count> medians_ns() const;
+    double mean_weight() const;
+    std::uint8_t contenders(double fastest_ns) const;
+  };
+  struct Latest {
+    Class* call_class = nullptr;
+    std::size_t bytes = 0;
+    bool may_run_outside = false;
+  };
+
+  // Returns null if the calls are not tuned.
+  Class* find(const TunedCall& call);
+  Class* find_key(std::uint32_t key);
+  Turn step(Class& call_class);
+  bool start_trial(Class& call_class);
+  Trial* free_trial();
+  static void note_costs(Trial& trial, std::span<const Samples> by_rank);
+  static std::uint32_t calls_until_next(const Trial& trial, const Verdict& verdict);
+
+  std::uint64_t calls_ = 0;
+  std::bitset<select::operations.size()> excluded_;
+  std::array<Latest, select::operations.size()> latest_{};
+  std::array<Class, most_classes> classes_{};
+  std::array<Trial, most_trials> trials_{};
+  std::optional<Result> result_;
+};
+
+}  // namespace huddle::team

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/team/tuner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "exercise.h"
+#include "ranks.h"
+#include "runtime/team/team.h"
+#include "setup.h"
+
+namespace huddle::team {
+namespace {
+
+using select::Operation;
+using ::testing::Each;
+using How = RankEnd::How;
+
+constexpr const char* four_cores = "pack:1 l3:1 core:4 pu:1";
+constexpr std::size_t tuned_ranks = 3;
+constexpr TunedCall small_call{Operation::allreduce, 4096, true};
+
+// The time of a call by each implementation, without waiting.
+using CallNs = std::array<double, implementation_count>;
+
+// The tuners of several ranks in one process. Time passes only as the calls take it.
+class TunedRanks {
+ public:
+  // Returns the implementation that ran the call. The ranks enter at the times that `late_ns`
+  // returns, and all leave `ns` after the last one entered.
+  Implementation call(const TunedCall& tuned, const CallNs& ns) {
+    std::array<Turn, tuned_ranks> turns;
+    for (std::size_t rank = 0; rank < tuned_ranks; ++rank)
+      turns[rank] = tuners_[rank]->begin(tuned);
+    if (turns.front().is_verdict_due) agree(turns);
+    const Implementation by = turns.front().by;
+    double last_ns = now_ns_;
+    std::array<double, tuned_ranks> enter_ns{};
+    for (std::size_t rank = 0; rank < tuned_ranks; ++rank) {
+      EXPECT_EQ(turns[rank].by, by);
+      enter_ns[rank] = now_ns_ + late_ns(rank);
+      last_ns = std::max(last_ns, enter_ns[rank]);
+    }
+    now_ns_ = last_ns + ns[static_cast<std::size_t>(by)];
+    for (std::size_t rank = 0; rank < tuned_ranks; ++rank) {
+      EXPECT_EQ(turns[rank].is_timed, turns.front().is_timed);
+      if (turns[rank].is_timed) tuners_[rank]->end(turns[rank], {enter_ns[rank], now_ns_, 64}, "");
+    }
+    return by;
+  }
+  std::vector<Implementation> calls(int number, const TunedCall& tuned, const CallNs& ns) {
+    std::vector<Implementation> all;
+    for (int i = 0; i < number; ++i) all.push_back(call(tuned, ns));
+    return all;
+  }
+  Tuner& tuner(std::size_t rank) { return *tuners_[rank]; }
+
+  std::function<double(std::size_t rank)> late_ns = [](std::size_t /*rank*/) { return 0; };
+
+ private:
+  void agree(std::array<Turn, tuned_ranks>& turns) {
+    std::array<Tuner::Samples, tuned_ranks> by_rank;
+    for (std::size_t rank = 0; rank < tuned_ranks; ++rank)
+      by_rank[rank] = tuners_[rank]->samples(turns[rank]);
+    const Tuner::Verdict verdict = tuners_.front()->judge(turns.front(), by_rank);
+    for (std::size_t rank = 0; rank < tuned_ranks; ++rank)
+      turns[rank] = tuners_[rank]->accept(turns[rank], verdict);
+  }
+
+  std::array<std::unique_ptr<Tuner>, tuned_ranks> tuners_{
+      std::make_unique<Tuner>(), std::make_unique<Tuner>(), std::make_unique<Tuner>()};
+  double now_ns_ = 1e9;
+};
+
+std::size_t calls_by(const std::vector<Implementation>& calls, Implementation by) {
+  return static_cast<std::size_t>(std::count(calls.begin(), calls.end(), by));
+}
+
+TEST(Tuner, LetsTheFirstCallsRunAsPredicted) {
+  TunedRanks ranks;
+  EXPECT_THAT(ranks.calls(4, small_call, {1000, 900, 500}), Each(Implementation::chosen));
+}
+
+TEST(Tuner, KeepsTheFastestOfEach) {
+  const std::array<CallNs, 3> fastest = {
+      {{1000, 2000, 3000}, {2000, 1000, 3000}, {3000, 2000, 1000}}};
+  for (std::size_t by = 0; by < fastest.size(); ++by) {
+    TunedRanks ranks;
+    ranks.calls(32, small_call, fastest[by]);
+    EXPECT_THAT(ranks.calls(200, small_call, fastest[by]), Each(static_cast<Implementation>(by)));
+  }
+}
+
+// Within 32 calls, of which most are already made by the faster one.
+TEST(Tuner, DropsAnAlgorithmThatIsThreeTimesSlowerThanPredicted) {
+  TunedRanks ranks;
+  const auto calls = ranks.calls(32, small_call, {3000, 1000, 2500});
+  EXPECT_EQ(calls.back(), Implementation::alternative);
+  EXPECT_LE(calls_by(calls, Implementation::chosen), 4U + 3U);
+}
+
+TEST(Tuner, KeepsThePredictionIfTheDifferenceIsNoise) {
+  TunedRanks ranks;
+  EXPECT_THAT(ranks.calls(32, small_call, {1000, 990, 985}).back(), Implementation::chosen);
+}
+
+// The implementation that runs while ranks are late must not pay for it.
+TEST(Tuner, DoesNotCountWaitingForLateRanks) {
+  constexpr unsigned seed = 7;
+  std::mt19937 random(seed);
+  TunedRanks ranks;
+  ranks.late_ns = [&](std::size_t /*rank*/) {
+    return std::uniform_real_distribution<>(0, 100'000)(random);
+  };
+  ranks.calls(32, small_call, {1000, 1200, 800});
+  EXPECT_THAT(ranks.calls(100, small_call, {1000, 1200, 800}), Each(Implementation::outside))
+      << "seed " << seed;
+}
+
+TEST(Tuner, NeverRunsOutsideIfThatIsForbidden) {
+  TunedRanks ranks;
+  const TunedCall call{Operation::allreduce, 4096, false};
+  const auto calls = ranks.calls(1000, call, {1000, 1200, 10});
+  EXPECT_EQ(calls_by(calls, Implementation::outside), 0U);
+}
+
+TEST(Tuner, NeverTunesAnExcludedOperation) {
+  TunedRanks ranks;
+  for (std::size_t rank = 0; rank < tuned_ranks; ++rank)
+    ranks.tuner(rank).exclude(Operation::allreduce);
+  EXPECT_THAT(ranks.calls(1000, small_call, {1000, 10, 10}), Each(Implementation::chosen));
+}
+
+// Slower implementations may cost one percent of the time after the first trial.
+TEST(Tuner, RepeatsTrialsRarely) {
+  constexpr CallNs ns = {1000, 1400, 1300};
+  TunedRanks ranks;
+  ranks.calls(32, small_call, ns);
+  constexpr int many = 100'000;
+  const auto calls = ranks.calls(many, small_call, ns);
+  const double lost_ns = 400.0 * static_cast<double>(calls_by(calls, Implementation::alternative)) +
+                         300.0 * static_cast<double>(calls_by(calls, Implementation::outside));
+  EXPECT_GT(lost_ns, 0) << "trials are repeated";
+  EXPECT_LT(lost_ns, 0.01 * many * 1000);
+}
+
+TEST(Tuner, NoticesThatAnotherImplementationHasBecomeFaster) {
+  TunedRanks ranks;
+  ranks.calls(64, small_call, {1000, 1400, 1300});
+  const auto calls = ranks.calls(20'000, small_call, {1000, 1400, 500});
+  EXPECT_EQ(calls.back(), Implementation::outside);
+}
+
+TEST(Tuner, TunesEachSizeAlone) {
+  TunedRanks ranks;
+  const TunedCall large{Operation::allreduce, 1 << 20, true};
+  for (int i = 0; i < 64; ++i) {
+    ranks.call(small_call, {1000, 2000, 2000});
+    ranks.call(large, {2000, 1000, 2000});
+  }
+  EXPECT_EQ(ranks.call(small_call, {1000, 2000, 2000}), Implementation::chosen);
+  EXPECT_EQ(ranks.call(large, {2000, 1000, 2000}), Implementation::alternative);
+}
+
+// More classes of calls than trials at a time, and a trial that never ends.
+TEST(Tuner, TunesManyClassesInAnyOrder) {
+  TunedRanks ranks;
+  ranks.calls(7, {Operation::bcast, 16, true}, {1000, 2000, 2000});
+  std::vector<TunedCall> calls;
+  for (std::size_t bytes = 8; bytes <= (1U << 20); bytes *= 2)
+    calls.push_back({Operation::allreduce, bytes, true});
+  for (int i = 0; i < 1000; ++i) {
+    for (const TunedCall& call : calls) ranks.call(call, {1000, 900, 2000});
+  }
+  std::size_t tuned = 0;
+  for (const TunedCall& call : calls) {
+    if (ranks.call(call, {1000, 900, 2000}) == Implementation::alternative) ++tuned;
+  }
+  EXPECT_EQ(tuned, calls.size());
+}
+
+TEST(Tuner, WorksWithoutAnAlternative) {
+  TunedRanks ranks;
+  for (int i = 0; i < 40; ++i) {
+    if (ranks.call(small_call, {1000, 1000, 500}) != Implementation::alternative) continue;
+    for (std::size_t rank = 0; rank < tuned_ranks; ++rank)
+      ranks.tuner(rank).drop_alternative(small_call);
+  }
+  EXPECT_EQ(ranks.call(small_call, {1000, 1000, 500}), Implementation::outside);
+}
+
+TEST(Tuner, ReportsItsResultOnce) {
+  TunedRanks ranks;
+  EXPECT_FALSE(ranks.tuner(1).take_result());
+  ranks.calls(32, small_call, {1000, 1200, 800});
+  const std::optional<Tuner::Result> result = ranks.tuner(1).take_result();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->operation, Operation::allreduce);
+  EXPECT_EQ(result->most_bytes, 4096U);
+  EXPECT_EQ(result->verdict.kept, Implementation::outside);
+  EXPECT_NEAR(result->verdict.median_ns[0], 1000, 1);
+  EXPECT_FALSE(ranks.tuner(1).take_result());
+}
+
+// Every call of a team gets the right result, no matter which implementation runs it.
+TEST(TunedTeam, MovesTheSameDataByEveryImplementation) {
+  constexpr int ranks = 4;
+  const auto ends = run_ranks(ranks, [&](const Bootstrap& place) {
+    Context context(generic_options(four_cores, 256 * MiB));
+    Team team(context, place);
+    for (const Operation operation : select::operations) {
+      for (const std::size_t bytes : {std::size_t{8}, std::size_t{100'000}}) {
+        std::vector<Implementation> by;
+        for (unsigned seed = 0; seed < 40; ++seed) {
+          const Turn turn = team.begin_turn({operation, bytes, true});
+          by.push_back(turn.by);
+          const double enter_ns = 1000.0 * seed;
+          if (turn.by == Implementation::outside) {
+            team.note_outside_call({operation, 0, bytes, 1});
+          } else {
+            OwnCall call(team, operation, bytes, seed);
+            call.run();
+            ASSERT_TRUE(call.is_right()) << name(operation) << ", " << bytes << " bytes";
+          }
+          // The alternative is the fastest.
+          const double ns = turn.by == Implementation::alternative ? 100 : 200;
+          if (turn.is_timed) team.end_turn(turn, {enter_ns + 1, enter_ns + ns, 8, 0});
+        }
+        EXPECT_NE(by.back(), Implementation::outside) << name(operation);
+        EXPECT_THAT(by, ::testing::Contains(Implementation::outside));
+      }
+    }
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+// A rank whose call runs outside the team is not waited for by a peer that makes another call.
+TEST(TunedTeam, ReportsCallsThatDifferFromOneRunOutside) {
+  const auto ends = run_ranks(2, [&](const Bootstrap& place) {
+    Context context(generic_options(four_cores, 256 * MiB));
+    Team team(context, place);
+    team.barrier();
+    if (place.rank == 0) {
+      team.note_outside_call({Operation::allgather, 0, 4096, 1});
+      return;
+    }
+    OwnCall call(team, Operation::bcast, 100'000, 1);
+    EXPECT_THROW(call.run(), context::CallsDiffer);
+  });
+  EXPECT_EQ(ends.back().how, How::fine);
+}
+
+}  // namespace
+}  // namespace huddle::team
