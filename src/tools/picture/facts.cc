@@ -4,6 +4,7 @@
 #include "tools/picture/facts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -146,6 +147,60 @@ std::string latency_origin(const Machine& machine) {
   return has(Origin::published) || has(Origin::estimated)
              ? "measured for some shared levels, estimated for the others"
              : "measured for each shared level";
+}
+
+namespace {
+
+struct Figures {
+  std::size_t all = 0;
+  std::size_t measured = 0;
+};
+
+template <typename Entries>
+void add_figures(Figures& figures, const Entries& entries) {
+  figures.all += entries.size();
+  figures.measured +=
+      static_cast<std::size_t>(std::count_if(entries.begin(), entries.end(), [](const auto& entry) {
+        return entry.origin == Origin::measured;
+      }));
+}
+
+// Counts the entries of the machine file that describe the node.
+Figures figures_of(const Machine& machine) {
+  Figures figures;
+  add_figures(figures, machine.line);
+  add_figures(figures, machine.copy);
+  add_figures(figures, machine.copy_past_caches);
+  add_figures(figures, machine.handoff);
+  add_figures(figures, machine.memory);
+  add_figures(figures, machine.paths);
+  add_figures(figures, machine.system);
+  add_figures(figures, machine.arrays);
+  return figures;
+}
+
+std::string measured_origin(const Machine& machine) {
+  const Figures figures = figures_of(machine);
+  if (figures.measured == figures.all) return "all figures of the machine file were measured";
+  return fmt::format("{} of {} entries of the machine file were measured, the others were not",
+                     figures.measured, figures.all);
+}
+
+}  // namespace
+
+std::string figures_origin(const Subject& subject) {
+  const Machine& machine = subject.machine;
+  std::string text = "Origin of the figures: ";
+  if (calibrated(machine)) return text + measured_origin(machine);
+  if (subject.path.empty()) {
+    return text + "generic estimates, the same for every machine with these levels";
+  }
+  const machine::Provenance& provenance = machine.provenance;
+  text += provenance.method.empty() ? "not stated in the machine file" : provenance.method;
+  if (!provenance.sources.empty()) {
+    text += fmt::format(". Sources: {}", fmt::join(provenance.sources, "; "));
+  }
+  return text;
 }
 
 std::vector<LevelRow> level_rows(const Machine& machine) {

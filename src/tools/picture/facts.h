@@ -43,6 +43,10 @@ std::string calibration_line(const Subject& subject);
 // of measurements.
 std::string latency_origin(const machine::Machine& machine);
 
+// Returns the legend of the word "origin": what was measured, or by which method and from which
+// sources the figures were estimated.
+std::string figures_origin(const Subject& subject);
+
 // Returns one row for each level that several cores share, after a heading.
 using LevelRow = std::array<std::string, 5>;  // sharing, one way, shared line, spread, origin
 std::vector<LevelRow> level_rows(const machine::Machine& machine);

@@ -141,6 +141,7 @@ std::string as_text(const Subject& raw, const Style& style) {
   text += "\n" + heading(subject, style);
   text += "\n" + matrix_text(machine, style);
   if (!machine.line.empty()) text += "\n" + table_text(level_rows(machine), style.columns);
+  text += paragraph("", figures_origin(subject), style.columns);
   text += section("Differences from the firmware's topology:", latency_differences(machine),
                   style.columns);
   std::vector<std::string> doubts;

@@ -235,7 +235,7 @@ class Planner {
   }
 
   void place_notes() {
-    std::vector<std::string> notes;
+    std::vector<std::string> notes = {figures_origin(subject_)};
     for (const std::string& difference : latency_differences(subject_.machine)) {
       notes.push_back("Difference from the firmware's topology: " + difference);
     }

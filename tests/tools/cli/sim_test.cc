@@ -63,6 +63,14 @@ TEST(Sim, ComparesAllAlgorithmsFastestFirst) {
   EXPECT_EQ(document["algorithms"].front()["algorithm"], "allgather:doubling");
 }
 
+TEST(Sim, NamesTheFastestAlgorithmAndTheOptionThatRunsIt) {
+  EXPECT_THAT(
+      sim({"--fabric", "fat-tree-2to1", "allgather", "120K", "-n", "64"}).out,
+      HasSubstr("\nFastest: allgather:sparbit. 'huddle run --net-algo allgather:sparbit' "));
+  EXPECT_THAT(sim({"--fabric", "fat-tree-2to1", "allgather:ring", "120K", "-n", "64"}).out,
+              Not(HasSubstr("Fastest")));
+}
+
 TEST(Sim, ReportsTheCausesOfTheTime) {
   const Ran ran = sim({"--fabric", dragonfly, "allgather:neighbor", "8K", "-n", "64"});
   EXPECT_THAT(ran.out, AllOf(HasSubstr("allgather:neighbor: "), HasSubstr("busiest link: node"),

@@ -130,6 +130,25 @@ TEST(Text, ReportsTheOriginOfFigures) {
   EXPECT_THAT(as_text(subject, {}), HasSubstr("calibrated: measured 2026-11-20 (m.toml)"));
 }
 
+// A reader must see in the picture itself whether its figures are estimates, and based on what.
+TEST(Pictures, LegendStatesTheOriginOfTheFigures) {
+  Subject subject = synthetic("pack:2 core:2 pu:1");
+  const std::string generic = "Origin of the figures: generic estimates";
+  EXPECT_THAT(as_text(subject, {}), HasSubstr(generic));
+  EXPECT_THAT(as_svg(subject), HasSubstr(generic));
+  subject.path = "m.toml";
+  subject.machine.provenance.method = "data sheet";
+  subject.machine.provenance.sources = {"EPYC 9554", "DDR5"};
+  const std::string estimated = "figures: data sheet. Sources: EPYC 9554; DDR5";
+  EXPECT_THAT(as_text(subject, {}), HasSubstr(estimated));
+  EXPECT_THAT(as_svg(subject), HasSubstr(estimated));
+  ASSERT_EQ(subject.machine.line.size(), 2U);
+  subject.machine.line[0].origin = machine::Origin::measured;
+  EXPECT_THAT(as_text(subject, {}), HasSubstr("figures: 1 of 2 entries of the machine file were"));
+  subject.machine.line[1].origin = machine::Origin::measured;
+  EXPECT_THAT(as_svg(subject), HasSubstr("figures: all figures of the machine file were measured"));
+}
+
 TEST(Text, ListsUnsteadyMeasurementsIfThereAreAny) {
   Subject subject = synthetic("core:2 pu:1");
   EXPECT_THAT(as_text(subject, {}), Not(HasSubstr("Doubtful")));

@@ -126,7 +126,9 @@ class CalibrateCommand : public Command {
            "Only this machine can be measured: --xml and --synthetic require --dry-run.\n"
            "To share the figures with all users of a node, copy the file to /etc/huddle/machines "
            "and keep the name that huddle calibrate gave it; a file with another name is only used "
-           "with --machine NAME.\n\n"
+           "with --machine NAME. The name depends only on the processor and the topology. If two "
+           "types of nodes have the same name, write their files with -o, and put each into a "
+           "local /etc/huddle/machines on the nodes of its type.\n\n"
            "Exit status: 0 measured, and unsteady figures are marked in the file; 1 the "
            "measurement failed, or most figures are unsteady (they are written only with --force), "
            "or some are and --strict is given.";

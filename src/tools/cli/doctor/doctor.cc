@@ -131,7 +131,7 @@ class DoctorCommand : public Command {
  public:
   std::string name() const override { return "doctor"; }
   std::string summary() const override {
-    return "check whether huddle works on this machine, and how to fix it";
+    return "check whether huddle works on this machine, and suggest remedies";
   }
   std::string description() const override {
     return "Checks everything that huddle needs from this machine, and shows what works, what does "

@@ -77,10 +77,10 @@ class MapCommand : public Command {
            "of each pair times the latency of a cache line between the two. Nodes, sockets and "
            "NUMA nodes get equal numbers, unless --pack fills one socket before the next. It shows "
            "the figures before and after, among them the memory bandwidth that the placement can "
-           "use, the place of each rank or thread, and the reason. It recommends to change nothing "
-           "if the gain is small, or if a profile of threads contains too few events. The "
-           "placement before is that of --current, else the hosts in a profile, else the order of "
-           "numbers on the cores that are used.";
+           "use, the place of each rank or thread, and the reason. It recommends no change if the "
+           "gain is small, or if a profile of threads contains too few events. The placement "
+           "before is the one in --current, or else that of the hosts in a profile, or else the "
+           "order of numbers on the cores that are used.";
   }
   std::string examples() const override {
     return "  huddle map huddle-comm.json\n"

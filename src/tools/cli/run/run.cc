@@ -73,8 +73,9 @@ class RunCommand : public Command {
   std::string summary() const override { return "run an MPI or multithreaded program with huddle"; }
   std::string description() const override {
     return "Runs COMMAND with huddle's library preloaded. huddle then handles the collectives that "
-           "it expects to run faster than the MPI; all other calls go to the MPI as before. The "
-           "program need not be rebuilt. COMMAND usually begins with the launcher: huddle detects "
+           "it expects to run faster than the MPI; all other calls go to the MPI as before. You "
+           "do not have to rebuild the program. COMMAND usually begins with the launcher: huddle "
+           "detects "
            "which MPI it belongs to, and passes its settings on to other nodes. It also works "
            "under a launcher or without one. Options of huddle must precede COMMAND.\n"
            "With --threads move, a separate process observes which threads of the program write to "

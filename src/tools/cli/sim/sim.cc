@@ -65,6 +65,14 @@ std::string causes(const network::Clock& end) {
   return text;
 }
 
+std::string conclusion(const std::string& fastest, int columns) {
+  return wrap("",
+              fmt::format("Fastest: {0}. 'huddle run --net-algo {0}' runs it, if collectives "
+                          "between nodes are on ('huddle config net').",
+                          fastest),
+              2, columns);
+}
+
 std::string all_of_them(const Simulated& simulated, int columns) {
   const bool judged = !simulated.judge.empty();
   Table::Row heading = {"algorithm", "time", "ratio", "rounds", "busiest link", "spent on"};
@@ -83,7 +91,7 @@ std::string all_of_them(const Simulated& simulated, int columns) {
     if (judged) cells.insert(cells.begin() + 3, row.judge_ns ? time_text(*row.judge_ns) : "-");
     table.add(cells);
   }
-  return table.text(columns);
+  return table.text(columns) + "\n" + conclusion(simulated.rows.front().algorithm, columns);
 }
 
 std::string one_of_them(const Simulated& simulated, int columns) {

@@ -46,11 +46,29 @@ std::string crossings_text(const Paths& paths) {
   return text + ".\n";
 }
 
+// Precedes the figures, because a reader would take them for measurements of this machine.
+std::string estimates_text(const Paths& paths, int columns) {
+  if (paths.is_measured) return std::string();
+  return wrap(
+      "",
+      paths.machine_file.empty()
+          ? "This machine has not been measured; run 'huddle calibrate' first. All figures "
+            "are generic estimates, so they cannot show what UCX does wrong on this machine."
+          : "No figure was measured: the machine file contains published and estimated "
+            "figures.",
+      2, columns);
+}
+
+std::string heading_text(const Paths& paths) {
+  return fmt::format("{}, {}{}: GB/s per rank{}\n", paths.machine, counted(paths.ranks, "rank"),
+                     paths.ranks > 1 ? " at once" : "",
+                     paths.is_measured ? "" : ", estimated, not measured");
+}
+
 }  // namespace
 
 std::string paths_text(const Paths& paths, int columns) {
-  std::string text = fmt::format("{}, {}{}: GB/s per rank\n", paths.machine,
-                                 counted(paths.ranks, "rank"), paths.ranks > 1 ? " at once" : "");
+  std::string text = heading_text(paths) + estimates_text(paths, columns);
   Table::Row heading = {"message"};
   for (const Way& way : paths.points.front().ways) heading.push_back(way.name);
   heading.emplace_back("fastest");
@@ -71,10 +89,9 @@ std::string paths_text(const Paths& paths, int columns) {
                  "by its constants from that version on, and its time relative to the fastest "
                  "path. UCX copies messages below about 8K ('eager'), and up to 256K those of "
                  "blocking sends; the receiver reads the others. 'huddle ucx' prints settings that "
-                 "replace the constants by these figures.",
+                 "replace the constants with these figures.",
                  0, columns);
   }
-  if (!paths.is_measured) text += "Some of these figures are estimated, not measured.\n";
   return text;
 }
 
@@ -98,9 +115,10 @@ class PathsCommand : public Command {
   std::string description() const override {
     return "Shows how fast a message moves from one rank of a node to another on each path of this "
            "machine, while all ranks send: copied in and out of shared memory, or read from the "
-           "sender's memory by the kernel (cma, knem, xpmem). All figures are from the machine "
-           "file, whose calibration measured them under load. Beside them is the path that UCX "
-           "selects by its constants.";
+           "sender's memory (cma, knem, xpmem). Beside the figures is the path that UCX selects by "
+           "its constants. The figures are from the machine file, for which 'huddle calibrate' "
+           "measures them with all cores at work. Without a calibration they are estimates, and "
+           "the output begins with that statement.";
   }
   std::string examples() const override {
     return "  huddle paths                         one rank per core of this machine\n"

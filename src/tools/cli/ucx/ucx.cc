@@ -63,11 +63,11 @@ class UcxCommand : public Command {
            "constants: rates that do not depend on the machine, or on the number of ranks that "
            "copy at once. If they are wrong, UCX uses a slower path, or sends part of a large "
            "message through a network card to a rank of the same node. This command prints "
-           "settings that replace the constants by rates measured on this machine with this number "
-           "of ranks, each with the figure from which it follows. It omits the rate of a path if "
-           "UCX could use another path that was not measured, settings that this UCX does not "
-           "have, and settings that you have made yourself. Settings that nothing here has tested "
-           "are printed as comments. All settings are for jobs with this number of ranks per node: "
+           "settings that replace the constants with rates measured on this machine with this "
+           "number of ranks, each with the figure from which it follows. It omits the rate of a "
+           "path if UCX could use another path that was not measured, settings that this UCX does "
+           "not have, and settings that you have made yourself. Untested settings are printed as "
+           "comments. All settings are for jobs with this number of ranks per node: "
            "set them per job, not for all users. huddle changes nothing by itself.";
   }
   std::string examples() const override {
