@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "mpi/call_log.h"
+#include "mpi/stats.h"
 #include "runtime/select/operation.h"
 
 namespace huddle::mpi {
@@ -93,6 +94,7 @@ struct JobFacts {
   // The collectives that huddle does not handle, by their MPI names, with their numbers of calls on
   // rank 0.
   std::vector<std::pair<std::string, std::size_t>> others = {};
+  std::vector<Stats::Trials> trials = {};
 };
 
 // Returns lines for the end of a program: the division of the time, the predicted saving if huddle

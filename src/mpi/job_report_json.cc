@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "huddle/huddle.h"
 #include "mpi/job_report.h"
@@ -38,6 +40,23 @@ Json row_json(const JobRow& row) {
   return json;
 }
 
+// Returns the times of the implementations that were tried.
+Json trials_json(const Stats::Trials& trials) {
+  const team::Tuner::Result& latest = trials.latest;
+  constexpr std::array<std::string_view, team::implementation_count> roles = {"predicted",
+                                                                              "alternative", "mpi"};
+  Json json = {{"operation", select::name(latest.operation)},
+               {"most_bytes", latest.most_bytes},
+               {"trials", trials.count},
+               {"kept", roles[static_cast<std::size_t>(latest.verdict.kept)]}};
+  for (std::size_t by = 0; by < roles.size(); ++by) {
+    if (latest.verdict.median_ns[by] == 0) continue;
+    Json& one = json[roles[by]] = {{"transfer_ns", latest.verdict.median_ns[by]}};
+    if (!latest.names[by].empty()) one["algorithm"] = latest.names[by];
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string job_report_json(const JobReport& report, const JobFacts& facts) {
@@ -65,6 +84,8 @@ std::string job_report_json(const JobReport& report, const JobFacts& facts) {
     Json& rows = of_group["collectives"] = Json::array();
     for (const JobRow& row : group.rows) rows.push_back(row_json(row));
   }
+  Json& trials = json["trials"] = Json::array();
+  for (const Stats::Trials& one : facts.trials) trials.push_back(trials_json(one));
   Json& others = json["not_handled"] = Json::object();
   for (const auto& [name, calls] : facts.others) others[name] = calls;
   return json.dump(1) + "\n";

@@ -195,19 +195,26 @@ std::string Stats::trials_text() const {
   if (trials_.empty()) return {};
   std::string text = fmt::format(
       "huddle: times of the latest trials (median without waiting); * runs the later calls\n"
-      "{:<22}{:>8}{:>8}  {:<18}{:<18}{}\n",
+      "{:<22}{:>6}{:>8}  {:<20} {:<20} {}\n",
       "operation", "up to", "trials", "huddle", "alternative", "MPI");
   for (const auto& [call_class, trials] : trials_) {
     const auto& [operation, bytes] = call_class;
     const bool has_size =
         operation != select::Operation::barrier && !select::has_pairwise_sizes(operation);
-    text += fmt::format("{:<22}{:>8}{:>8}  {:<18}{:<18}{}\n", select::name(operation),
+    text += fmt::format("{:<22}{:>6}{:>8}  {:<20} {:<20} {}\n", select::name(operation),
                         has_size ? size_text(static_cast<double>(bytes)) : "-", trials.count,
                         time_of(trials.latest, team::Implementation::chosen),
                         time_of(trials.latest, team::Implementation::alternative),
                         time_of(trials.latest, team::Implementation::outside));
   }
   return text;
+}
+
+std::vector<Stats::Trials> Stats::trials() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Trials> all;
+  for (const auto& [call_class, trials] : trials_) all.push_back(trials);
+  return all;
 }
 
 std::string Stats::remarks() const {

@@ -57,6 +57,13 @@ class Stats {
                  std::size_t bytes, double seconds);
   // Adds a trial of the tuner that has ended.
   void tried(const team::Tuner::Result& result);
+  // The trials of the calls of one class, on all communicators.
+  struct Trials {
+    std::size_t count = 0;
+    team::Tuner::Result latest;
+  };
+  // Returns the trials of all classes, in order of operation and size.
+  std::vector<Trials> trials() const;
   // Adds a sentence to the end of the report. Repeated sentences are printed once.
   void add_note(std::string_view sentence);
 
@@ -79,11 +86,6 @@ class Stats {
   };
   void add(select::Operation operation, FallbackReason why, const Taken& words, std::size_t bytes,
            double seconds);
-  // The trials of the calls of one class, on all communicators.
-  struct Trials {
-    std::size_t count = 0;
-    team::Tuner::Result latest;
-  };
   // Require: the mutex is held.
   std::string trials_text() const;
   std::string remarks_text() const;

@@ -215,7 +215,7 @@ team::Turn turn_of(Process& process, Communicator& communicator, const Call& cal
       (process.options().may_reorder || has_same_result_in_mpi(process, communicator, call));
   const team::Turn turn = communicator.team->begin_turn(
       {Call::operation, requested_bytes(communicator, call), may_run_outside});
-  if (process.options().stats) {
+  if (process.options().is_timed()) {
     if (const auto result = communicator.team->take_tuning_result()) process.stats().tried(*result);
   }
   return turn;

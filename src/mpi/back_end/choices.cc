@@ -55,9 +55,11 @@ bool ran_first_of(const team::Team& team, const std::vector<Candidate>& candidat
 }
 
 // Returns the algorithm that the team's latest call ran, and the best candidate of each other
-// algorithm, cheapest first, in the format of huddle_choices().
+// algorithm, cheapest first, in the format of huddle_choices(). Empty if measured times decided for
+// another implementation, whose time is not predicted.
 // Requires: a variant of `request` describes the latest call.
 std::string choices(const team::Team& team, const select::Request& request) {
+  if (team.latest_implementation() != team::Implementation::chosen) return {};
   for (const select::Request& one : all_that_it_may_have_been(request)) {
     const std::vector<Candidate> candidates = best_of_each(team.explain(one));
     if (!ran_first_of(team, candidates)) continue;

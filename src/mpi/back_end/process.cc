@@ -320,7 +320,7 @@ Prediction Process::predict_with(std::span<const RankReport> by_rank) {
 }
 
 JobFacts Process::job_facts() const {
-  JobFacts facts{.was_off = options_.off};
+  JobFacts facts{.was_off = options_.off, .trials = stats_.trials()};
   for (std::size_t i = 0; i < stub_.call_count; ++i) {
     const std::size_t calls = huddle_counted_calls(&stub_.fallbacks[i]);
     if (calls > 0) facts.others.emplace_back(stub_.fallbacks[i].name, calls);

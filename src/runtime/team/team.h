@@ -101,6 +101,8 @@ class Team {
   // timed, end_turn() follows. The same calls have to be tuned on all ranks.
   Turn begin_turn(const TunedCall& call);
   void end_turn(const Turn& turn, const Tuner::Sample& sample);
+  // Returns which implementation ran the latest call, if it was tuned.
+  Implementation latest_implementation() const { return turn_.by; }
   // Records a call that the team does not run, so that ranks whose calls differ get an error.
   void note_outside_call(const CallArguments& arguments);
   // Returns the latest trial that has ended, once.

@@ -51,7 +51,17 @@ struct Turn {
 };
 
 class Tuner {
+  // Each implementation runs three calls of a round in sequence. The first one is not timed,
+  // because it may set up an algorithm, and finds the caches in the state that another
+  // implementation left.
+  static constexpr std::uint8_t calls_per_block = 3;
+  static constexpr std::uint8_t rounds = 3;
+  static constexpr std::uint64_t calls_before_trial = 4;
+
  public:
+  // Number of calls of a class after which its first trial has ended.
+  static constexpr int calls_of_first_trial =
+      calls_before_trial + rounds * calls_per_block * int{implementation_count} + 1;
   static constexpr std::size_t samples_per_round = 2 * implementation_count;
 
   // One timed call of this rank. Without a time if the call failed.
@@ -117,13 +127,7 @@ class Tuner {
   static constexpr std::int8_t no_trial = -1;
   static constexpr std::size_t most_classes = 128;
   static constexpr std::size_t most_trials = 4;
-  // Each implementation runs three calls of a round in sequence. The first one is not timed,
-  // because it may set up an algorithm, and finds the caches in the state that another
-  // implementation left.
-  static constexpr std::uint8_t calls_per_block = 3;
   static constexpr std::size_t samples_per_block = calls_per_block - 1;
-  static constexpr std::uint8_t rounds = 3;
-  static constexpr std::uint64_t calls_before_trial = 4;
 
   struct Class {
     std::uint32_t key = 0;  // 0: unused

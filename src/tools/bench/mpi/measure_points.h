@@ -33,8 +33,9 @@ struct PointResult {
   Estimate estimate = {};
   double native_ns = 0;
   double huddle_ns = 0;
-  unsigned long passed = 0;  // calls that fell back to the MPI
-  bool stable = false;       // the interval is as narrow as requested
+  // Calls that fell back to the MPI; 0 if only few did, so that their times could be compared.
+  unsigned long passed = 0;
+  bool stable = false;  // the interval is as narrow as requested
   // With several MPIs: the median of each while the rival was selected, in the order of the MPIs.
   std::vector<double> selection_ns = {};
   // The algorithm that huddle ran, then the best of each other algorithm; empty if unknown.

@@ -148,7 +148,7 @@ std::string legend(const MpiBenchReport& report, int columns) {
     text += wrap("", "~ unsteady: the interval was still wide when the time was over", 2, columns);
   }
   if (any([](const PointResult& one) { return one.passed > 0; })) {
-    text += wrap("", "= some calls fell back to the MPI", 2, columns);
+    text += wrap("", "= the MPI ran the calls, for example because it was faster", 2, columns);
   }
   if (any([](const PointResult& one) { return one.below_bar(); })) {
     text += wrap(
