@@ -70,7 +70,7 @@ TEST(GuidelinesText, SummarizesEachGuidelineOverItsSizes) {
   EXPECT_THAT(text, HasSubstr("allgather(n/p) 3.00 2 0 0.50 0 0"));
   EXPECT_THAT(text, HasSubstr("Open MPI 4.1.4"));
   EXPECT_THAT(text, HasSubstr("lies above 1.05 in two"));
-  EXPECT_THAT(text, HasSubstr("Of 4 points, huddle violates 1 and the MPI 2; 0 and 1 are open."));
+  EXPECT_THAT(text, HasSubstr("huddle violates 1 of 4 points, the MPI 2; 0 and 1 are open."));
 }
 
 TEST(GuidelinesText, ListsViolationsOnly) {

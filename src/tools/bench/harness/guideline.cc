@@ -92,7 +92,8 @@ std::vector<Guideline> guidelines_about(const std::vector<Operation>& operations
 std::vector<Guideline> guidelines_from(const std::string& ops) {
   std::vector<Guideline> all = guidelines_about(operations_from(ops.empty() ? "all" : ops));
   if (!all.empty()) return all;
-  throw UsageError(fmt::format("--ops: no guideline is about {}; see --guidelines --dry-run", ops));
+  throw UsageError(fmt::format(
+      "no guideline is about {}; 'huddle bench --guidelines --dry-run' lists them", ops));
 }
 
 std::vector<GuidelinePoint> guideline_points(const std::vector<Guideline>& guidelines,

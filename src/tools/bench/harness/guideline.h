@@ -182,7 +182,7 @@ std::vector<Guideline> guidelines_from(const std::string& ops);
 std::vector<GuidelinePoint> guideline_points(const std::vector<Guideline>& guidelines,
                                              const std::vector<std::size_t>& sizes, int ranks);
 
-// What an interval of the ratio of both times says about a guideline.
+// The result of comparing the interval of the ratio of both times with a guideline.
 enum class GuidelineVerdict : std::uint8_t {
   holds,     // the interval does not exceed 1 + tolerance
   violated,  // the interval lies entirely above

@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What one batch measures: the call of a guideline or its mock-up, on one side.
+// One batch measures the call of a guideline or its mock-up on one side.
 struct Turn {
   Side side = Side::native;
   bool is_mockup = false;

@@ -69,8 +69,8 @@ struct GuidelineReport {
 
 // Measures one guideline for both sides. Each round has four batches, of the call and of its
 // mock-up by the MPI and by huddle, in random order. Ends once both verdicts are known or the
-// intervals are narrow, or after Effort::point_seconds. If a guideline seems to be violated, as
-// many seconds follow in which it is measured again. Throws what Job::carry_out() throws.
+// intervals are narrow, or after Effort::point_seconds. A violation is measured a second time in
+// the same way. Throws what Job::carry_out() throws.
 GuidelineResult measure_guideline(Job& job, const GuidelinePoint& point, const GuidelinePlan& plan,
                                   std::mt19937_64& random);
 

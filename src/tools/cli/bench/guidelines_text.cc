@@ -121,7 +121,7 @@ std::string conclusion(const GuidelinesReport& report, int columns) {
   const auto points = static_cast<long long>(report.measured.results.size());
   return '\n' +
          wrap("",
-              fmt::format("Of {}, huddle violates {} and the MPI {}; {} and {} are open.",
+              fmt::format("huddle violates {1} of {0}, the MPI {2}; {3} and {4} are open.",
                           counted(points, "point"), count(Side::huddle, GuidelineVerdict::violated),
                           count(Side::native, GuidelineVerdict::violated),
                           count(Side::huddle, GuidelineVerdict::open),
