@@ -22,10 +22,13 @@ struct Turn {
 constexpr std::array<Turn, 4> all_turns = {
     {{Side::native, false}, {Side::native, true}, {Side::huddle, false}, {Side::huddle, true}}};
 
+// Successive calls of a series overlap, so both sides of a guideline are timed in series of the
+// same length: that of the larger size.
 Order order_of(const Turn& turn, const GuidelinePoint& point, Timing timing, bool oversubscribed) {
   const Guideline& guideline = point.guideline;
-  const std::size_t scale = turn.is_mockup ? guideline.mockup_scale : guideline.call_scale;
-  Order order = order_of({guideline.operation, scale * point.bytes}, timing, oversubscribed);
+  const std::size_t larger = std::max(guideline.call_scale, guideline.mockup_scale);
+  Order order = order_of({guideline.operation, larger * point.bytes}, timing, oversubscribed);
+  order.bytes = point.bytes * (turn.is_mockup ? guideline.mockup_scale : guideline.call_scale);
   if (turn.is_mockup) order.mockup = guideline.mockup;
   order.native = turn.side == Side::native;
   order.huddle = turn.side == Side::huddle;

@@ -77,6 +77,23 @@ TEST(MeasureGuidelines, ScalesSizesAndRepetitions) {
   EXPECT_DOUBLE_EQ(split.estimate.ratio, 1500 / 2000.0);
 }
 
+// Short calls are timed in series, in which successive calls overlap, and longer ones alone.
+TEST(MeasureGuidelines, BothSizesAreTimedInSeriesOfEqualLength) {
+  const StandIn scripts;
+  const std::string log = scripts.file("calls");
+  const Mpi mpi = scripts.job("logged", std::string("echo $2 $3 >>") + log + "; " + answer_once +
+                                            "echo \"huddle-bench: batch $side 1000\"");
+  GuidelinePlan plan = plan_with(mpi, {.operation = Operation::bcast, .mockup_scale = 2});
+  plan.points[0].bytes = 1024;
+  measured(plan);
+  std::ifstream in(log);
+  std::string line;
+  std::getline(in, line);
+  std::set<std::string> sizes_and_calls;
+  while (std::getline(in, line)) sizes_and_calls.insert(line);
+  EXPECT_EQ(sizes_and_calls, (std::set<std::string>{"1024 1", "2048 1"}));
+}
+
 // The second measurement of the call takes less time than its mock-up.
 TEST(MeasureGuidelines, DropsAViolationThatIsNotFoundAgain) {
   const StandIn scripts;
