@@ -242,7 +242,8 @@ def _refuse_others(document):
                          "of 'huddle bench --json FILE', 'huddle watch --json', 'huddle paths --json', "
                          "'huddle ucx --check --json' or 'huddle run --stats-json FILE'")
     if document.text("what") != "mpi":
-        raise BadResults("this is the output of 'huddle bench engine'; a report requires that of "
+        command = "--guidelines" if document.text("what") == "guidelines" else "engine"
+        raise BadResults(f"this is the output of 'huddle bench {command}'; a report requires that of "
                          "'huddle bench --json FILE'")
 
 

@@ -71,6 +71,7 @@ def changed(path, value):
     (changed(["schema"], "1"), "schema 1 is unknown"),
     (changed(["command"], "topo"), "this is the output of 'huddle topo'"),
     (changed(["what"], "engine"), "the output of 'huddle bench engine'"),
+    (changed(["what"], "guidelines"), "the output of 'huddle bench --guidelines'"),
     (changed(["ranks"], None), "'ranks' is missing"),
     (changed(["ranks"], -2), "'ranks' is not a whole number"),
     (changed(["oversubscribed"], 1), "'oversubscribed' is not true or false"),

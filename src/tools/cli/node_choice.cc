@@ -147,26 +147,6 @@ void refuse_what_fails_here(select::TeamResources& resources) {
   }
 }
 
-// Explains the choice of a team of these ranks. Their buffers are in the heap if they have at least
-// `least_heap_block` bytes.
-select::Explanation explanation_of(select::Request request, const node::RankLocality& locality,
-                                   const machine::CostModel& model,
-                                   const select::TeamResources& resources,
-                                   std::size_t least_heap_block) {
-  const bool is_in_heap = resources.heap_refusal.empty() && locality.ranks() > 1 &&
-                          shown_bytes(request, locality.ranks()) >= least_heap_block;
-  if (!is_in_heap) return select::explain(request, locality, model, resources);
-  select::Request of_class = request;
-  of_class.bytes = select::largest_in(select::size_class_of(request.bytes));
-  const auto choice = select::choose(of_class, locality, model, resources);
-  request.mapped = choice && choice->where_mapped;
-  select::Explanation explanation = select::explain(request, locality, model, resources);
-  if (!request.mapped) return explanation;
-  const double vote_ns = select::vote_ns(locality, model);
-  for (select::Candidate& candidate : explanation.candidates) candidate.ns += vote_ns;
-  return explanation;
-}
-
 }  // namespace
 
 std::size_t size_given(bool is_barrier, const std::string& word, const std::string& ask) {
@@ -201,19 +181,43 @@ select::Request node_request(std::string_view command, const std::string& operat
   return {operation, bytes, element_bytes_of(operation)};
 }
 
+NodeTeam node_team(const Context& context, const node::RankLocality& locality,
+                   const machine::CostModel& model, bool is_here) {
+  NodeTeam team{select::team_resources(locality, model, select::usual_queue_bytes),
+                wants_heap(context, model.machine())};
+  team.resources.forcing = select::Forcing(settings::find(context.settings, "algo").value);
+  if (team.has_heap) team.resources.heap_refusal.clear();
+  if (is_here) refuse_what_fails_here(team.resources);
+  team.least_heap_block =
+      size_from(settings::find(context.settings, "heap-threshold").value).value_or(0);
+  return team;
+}
+
+select::Explanation explanation_of(const select::Request& original,
+                                   const node::RankLocality& locality,
+                                   const machine::CostModel& model, const NodeTeam& team) {
+  const select::TeamResources& resources = team.resources;
+  const bool is_in_heap = resources.heap_refusal.empty() && locality.ranks() > 1 &&
+                          shown_bytes(original, locality.ranks()) >= team.least_heap_block;
+  if (!is_in_heap) return select::explain(original, locality, model, resources);
+  select::Request of_class = original;
+  of_class.bytes = select::largest_in(select::size_class_of(original.bytes));
+  const auto choice = select::choose(of_class, locality, model, resources);
+  select::Request request = original;
+  request.mapped = choice && choice->where_mapped;
+  select::Explanation explanation = select::explain(request, locality, model, resources);
+  if (!request.mapped) return explanation;
+  const double vote_ns = select::vote_ns(locality, model);
+  for (select::Candidate& candidate : explanation.candidates) candidate.ns += vote_ns;
+  return explanation;
+}
+
 NodeChoice node_choice(const Context& context, const select::Request& request,
                        const node::RankLocality& locality, const machine::CostModel& model,
                        bool is_here) {
-  NodeChoice choice{{},
-                    select::team_resources(locality, model, select::usual_queue_bytes),
-                    wants_heap(context, model.machine())};
-  choice.resources.forcing = select::Forcing(settings::find(context.settings, "algo").value);
-  if (choice.has_heap) choice.resources.heap_refusal.clear();
-  if (is_here) refuse_what_fails_here(choice.resources);
-  const auto least_heap_block =
-      size_from(settings::find(context.settings, "heap-threshold").value).value_or(0);
-  choice.explanation = explanation_of(request, locality, model, choice.resources, least_heap_block);
-  return choice;
+  NodeTeam team = node_team(context, locality, model, is_here);
+  select::Explanation explanation = explanation_of(request, locality, model, team);
+  return {std::move(explanation), std::move(team.resources), team.has_heap};
 }
 
 }  // namespace huddle::cli

@@ -52,6 +52,20 @@ NodeChoice node_choice(const Context& context, const select::Request& request,
                        const node::RankLocality& locality, const machine::CostModel& model,
                        bool is_here);
 
+// The resources of a team of ranks, for several choices.
+struct NodeTeam {
+  select::TeamResources resources;
+  bool has_heap = false;
+  std::size_t least_heap_block = 0;  // buffers of at least this size are in the heap
+};
+
+NodeTeam node_team(const Context& context, const node::RankLocality& locality,
+                   const machine::CostModel& model, bool is_here);
+// Explains the choice of this team.
+select::Explanation explanation_of(const select::Request& request,
+                                   const node::RankLocality& locality,
+                                   const machine::CostModel& model, const NodeTeam& team);
+
 // Returns whether ranks share a hardware thread, which the simulation does not support.
 bool share_a_processor(const std::vector<int>& pus);
 // Throws UsageError in that case. For commands that have --simulate.

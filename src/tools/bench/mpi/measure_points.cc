@@ -38,9 +38,6 @@ constexpr std::int64_t batch_limit_ns = 8'000'000;
 constexpr std::int64_t crowded_batch_limit_ns = 40'000'000;
 constexpr int rounds_an_order = 4;
 
-// With fewer batches, an interval is not meaningful.
-constexpr std::size_t least_batches = 8;
-
 int calls_of(const Point& point, Timing timing, bool oversubscribed) {
   if (timing == Timing::osu) {
     return point.bytes <= osu_small_bytes ? osu_small_calls : osu_large_calls;
@@ -48,6 +45,8 @@ int calls_of(const Point& point, Timing timing, bool oversubscribed) {
   if (point.bytes <= short_bytes) return oversubscribed ? oversubscribed_calls : short_calls;
   return oversubscribed && point.bytes <= medium_bytes ? oversubscribed_calls : 1;
 }
+
+}  // namespace
 
 Order order_of(const Point& point, Timing timing, bool oversubscribed) {
   return {.operation = point.operation,
@@ -64,6 +63,8 @@ std::vector<double> each_call(std::vector<double> ns, int calls) {
   for (double& one : ns) one = std::max(one, 1.0) / calls;
   return ns;
 }
+
+namespace {
 
 void add(Answer answer, int calls, PointResult& result) {
   result.passed += answer.passed;

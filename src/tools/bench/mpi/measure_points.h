@@ -52,6 +52,16 @@ struct PointResult {
 // Requires: the timing is not cold (here and in batch_of).
 PointResult compare(Job& rival, Job& host, const Point& point, Timing timing, const Effort& effort);
 
+// Returns the order of one batch of a point on both sides. Short calls are timed in series.
+// Requires: the timing is not cold.
+Order order_of(const Point& point, Timing timing, bool oversubscribed);
+
+// Returns the time per call of stretches of `calls` calls.
+std::vector<double> each_call(std::vector<double> ns, int calls);
+
+// With fewer batches, an interval is not meaningful.
+inline constexpr std::size_t least_batches = 8;
+
 // Measures one batch of one side. Returns the time per call of each stretch, in ns.
 std::vector<double> batch_of(Side side, Job& job, const Point& point, Timing timing);
 

@@ -303,7 +303,8 @@ Answer Job::carry_out(const Order& order) {
     std::string side;
     words >> side;
     if (word == word_wrong) {
-      fail(fmt::format("{} of {} bytes in {} returned wrong data", name(order.operation),
+      fail(fmt::format("{}{} of {} bytes in {} returned wrong data",
+                       order.mockup == Mockup::none ? "" : "a mock-up of ", name(order.operation),
                        order.bytes, side == name(Side::huddle) ? "huddle" : "the MPI"));
     }
     Answer::Batch batch{side == name(Side::huddle) ? Side::huddle : Side::native, {}};

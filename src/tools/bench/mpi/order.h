@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "runtime/select/operation.h"
+#include "tools/bench/harness/guideline.h"
 
 namespace huddle::bench {
 
@@ -57,6 +58,7 @@ struct Order {
   bool huddle_first = false;  // in the first round; the order alternates
   bool explain = false;       // also report huddle's algorithm and its alternatives
   Timing timing = Timing::apart;
+  Mockup mockup = Mockup::none;  // runs instead of the operation, which it replaces
 };
 
 inline std::string text(const Order& order) {
@@ -64,7 +66,7 @@ inline std::string text(const Order& order) {
   out << static_cast<int>(order.operation) << ' ' << order.bytes << ' ' << order.calls << ' '
       << order.stretches << ' ' << order.rounds << ' ' << order.limit_ns << ' ' << order.native
       << ' ' << order.huddle << ' ' << order.huddle_first << ' ' << order.explain << ' '
-      << static_cast<int>(order.timing);
+      << static_cast<int>(order.timing) << ' ' << static_cast<int>(order.mockup);
   return out.str();
 }
 
@@ -73,12 +75,15 @@ inline bool read(const std::string& line, Order& order) {
   std::istringstream in(line);
   std::size_t operation = 0;
   std::size_t timing = 0;
+  std::size_t mockup = 0;
   in >> operation >> order.bytes >> order.calls >> order.stretches >> order.rounds >>
       order.limit_ns >> order.native >> order.huddle >> order.huddle_first >> order.explain >>
-      timing;
+      timing >> mockup;
   if (!in || operation >= operations.size() || timing >= timings.size()) return false;
+  if (mockup >= mockup_traits.size()) return false;
   order.operation = operations[operation];
   order.timing = timings[timing];
+  order.mockup = mockup_traits[mockup].mockup;
   return true;
 }
 

@@ -97,6 +97,7 @@ int engine_rounds(const EngineBenchOptions& options) {
 namespace {
 
 constexpr int most_seconds = 86400;
+constexpr int most_tolerance_percent = 1000;
 constexpr const char* one_call = "1";  // the default of --cold
 
 class BenchCommand : public Command {
@@ -123,10 +124,15 @@ class BenchCommand : public Command {
            "                                  bench/peers DIR has installed\n"
            "  huddle bench --loop osu         measure like the OSU micro-benchmarks\n"
            "  huddle bench --cold 10          the first 10 calls of a new program\n"
+           "  huddle bench --guidelines -n 8  performance guidelines that the MPI and\n"
+           "                                  huddle violate\n"
+           "  huddle bench --guidelines --dry-run\n"
+           "                                  list the guidelines\n"
            "  huddle bench --json now.json && huddle report now.json\n"
            "                                  write all samples, and draw a report\n\n"
            "Exit status: 0 success; 1 with --peers or --cold, if at some point the interval of "
-           "huddle is below 0.9 of the speed of the best MPI in six consecutive attempts.";
+           "huddle is below 0.9 of the speed of the best MPI in six consecutive attempts, or with "
+           "--guidelines, if huddle violates a guideline. Violations by the MPI do not matter.";
   }
   void declare(Options& options) override {
     options.text("--ops", given_.ops, "OP,...", "the collectives to measure (default: all)");
@@ -157,8 +163,20 @@ class BenchCommand : public Command {
     options.text("--peers", given_.peers, "DIR",
                  "compare with the best of the MPIs that bench/peers has installed in DIR");
     options.text("--under", given_.under, "NAME", "with --peers: the MPI under which huddle runs");
+    options.flag("--guidelines", given_.guidelines,
+                 "measure performance guidelines: whether a collective takes longer than a mock-up "
+                 "by other collectives with the same result, and whether times grow as they should "
+                 "with size; for the MPI and huddle in random turns");
+    options.number("--tolerance", given_.tolerance, 0, most_tolerance_percent, "PERCENT",
+                   "with --guidelines: how much longer a call may take (default: 5)");
+    options.flag("--dry-run", given_.dry_run,
+                 "with --guidelines: list the guidelines, measure nothing");
     options.setting("heap");
     options.setting("machine");
+    options.need("--tolerance", "--guidelines");
+    options.need("--dry-run", "--guidelines");
+    options.exclude("--guidelines", "--cold");
+    options.exclude("--guidelines", "--peers");
     options.exclude("--cold", "--loop");
     options.exclude("--cold", "--peers");
     options.exclude("--peers", "--mpi");
@@ -168,7 +186,7 @@ class BenchCommand : public Command {
     if (!given_.under.empty() && given_.peers.empty()) {
       throw UsageError("--under selects one of the MPIs of --peers: add --peers DIR");
     }
-    return bench_mpi(context, given_);
+    return given_.guidelines ? bench_guidelines(context, given_) : bench_mpi(context, given_);
   }
 
  private:

@@ -99,14 +99,14 @@ std::string bench_json(const EngineBenchReport& report) {
   return json_text(root);
 }
 
-namespace {
-
 ordered_json estimate_json(const bench::Estimate& estimate) {
   return {{"ratio", estimate.ratio},
           {"low", estimate.low},
           {"high", estimate.high},
           {"batches", estimate.batches}};
 }
+
+namespace {
 
 ordered_json mpis_json(const bench::MpiReport& measured) {
   ordered_json all = ordered_json::array();

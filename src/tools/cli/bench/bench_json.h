@@ -13,4 +13,6 @@ namespace huddle::cli {
 // Adds the model's prediction error to the JSON of `huddle bench`, if it is known.
 void add_prediction_error(nlohmann::ordered_json& document, const PredictionError& error);
 
+nlohmann::ordered_json estimate_json(const bench::Estimate& estimate);
+
 }  // namespace huddle::cli

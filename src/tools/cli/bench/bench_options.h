@@ -32,6 +32,9 @@ struct MpiBenchOptions {
   int seconds = 0;  // 0: not given
   std::string loop;
   std::string cold;  // a number; empty: not given
+  bool guidelines = false;
+  bool dry_run = false;
+  int tolerance = 5;  // of a guideline, in percent
 };
 
 // Options for comparing the engine with hand-written code.
@@ -49,6 +52,7 @@ struct EngineBenchOptions {
 };
 
 ExitCode bench_mpi(const Context& context, const MpiBenchOptions& options);
+ExitCode bench_guidelines(const Context& context, const MpiBenchOptions& options);
 ExitCode bench_engine(const Context& context, const EngineBenchOptions& options);
 ExitCode bench_table(const Context& context, const EngineBenchOptions& options);
 

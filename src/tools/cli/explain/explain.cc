@@ -19,6 +19,7 @@
 #include "runtime/select/model_error.h"
 #include "simulate/protocols/predict.h"
 #include "tools/cli/command.h"
+#include "tools/cli/explain/explain_guidelines.h"
 #include "tools/cli/explain/explain_report.h"
 #include "tools/cli/node_choice.h"
 #include "tools/cli/selected_machine.h"
@@ -185,6 +186,7 @@ namespace {
 
 // More ranks than any shared-memory machine has; their trees would take minutes.
 constexpr int most_explained_ranks = 4096;
+constexpr int most_tolerance_percent = 1000;
 
 class ExplainCommand : public Command {
  public:
@@ -211,9 +213,12 @@ class ExplainCommand : public Command {
            "  huddle explain bcast 1K --json | jq .chosen\n"
            "  huddle explain allreduce 64K --nodes 16 --ranks-per-node 32\n"
            "  huddle explain allgather 8K --map 3,1,2,1   3 ranks on the first node\n"
-           "  huddle explain bcast 1M --nodes 8 --net-algo bcast:chain   with this algorithm\n\n"
+           "  huddle explain bcast 1M --nodes 8 --net-algo bcast:chain   with this algorithm\n"
+           "  huddle explain --guidelines --machine songshan   violated guidelines\n"
+           "  huddle explain --guidelines scan,exscan 8:4M -n 16 --all\n\n"
            "A time counts from the call of the first rank until the return of the last rank, on an "
-           "otherwise idle machine on which each rank has its own core.";
+           "otherwise idle machine on which each rank has its own core.\n\n"
+           "Exit status: 0 success; 1 with --guidelines, if the predicted times violate one.";
   }
 
   void declare(Options& options) override {
@@ -238,16 +243,28 @@ class ExplainCommand : public Command {
                              fmt::join(binding_words(), ", ")));
     options.complete("--bind", Value::word, binding_words());
     options.flag("--simulate", simulate_, "also show the simulated time of each algorithm");
-    options.flag("--all", all_, "show all possible algorithms instead of the ten fastest");
+    options.flag("--all", all_,
+                 "show all possible algorithms instead of the ten fastest, or every violation of a "
+                 "guideline");
+    options.flag(
+        "--guidelines", guidelines_,
+        "list the performance guidelines that the predicted times violate, for several "
+        "numbers of ranks up to the number of cores; OPERATION and SIZE may be lists, as in "
+        "huddle bench --ops and --sizes");
+    options.number("--tolerance", tolerance_percent_, 0, most_tolerance_percent, "PERCENT",
+                   "with --guidelines: how much longer a call may take (default: 5)");
+    options.need("--tolerance", "--guidelines");
     options.flag("--json", json_, "print everything as JSON");
     for (const char* const ours : {"--nodes", "--ranks-per-node", "--map"}) {
-      for (const char* const of_one_node : {"--ranks", "--simulate", "--all"}) {
+      for (const char* const of_one_node : {"--ranks", "--simulate", "--all", "--guidelines"}) {
         options.exclude(ours, of_one_node);
       }
     }
+    options.exclude("--guidelines", "--simulate");
   }
 
   ExitCode run(const Context& context) override {
+    if (guidelines_) return explain_guidelines(context);
     const select::Request request = node_request("explain", operation_, size_);
     const Console& console = context.console;
     if (nodes_.given()) {
@@ -261,6 +278,21 @@ class ExplainCommand : public Command {
   }
 
  private:
+  ExitCode explain_guidelines(const Context& context) const {
+    if (ranks_ == 1) throw UsageError("guidelines are about at least two ranks: use -n 2 or more");
+    const GuidelinesExplained explained =
+        guidelines_explained(context, subject_of(context),
+                             {.ops = operation_,
+                              .sizes = size_,
+                              .binding = bind_,
+                              .ranks = ranks_,
+                              .tolerance = tolerance_percent_ / 100.0});
+    const Console& console = context.console;
+    console.print(json_ ? explain_guidelines_json(explained)
+                        : explain_guidelines_text(explained, all_, console));
+    return explained.violations.empty() ? ExitCode::fine : ExitCode::failure;
+  }
+
   // Returns the machine. Its allowed hardware threads are known only if it is this one.
   picture::Subject subject_of(const Context& context) const {
     if (described_.is_given()) {
@@ -339,6 +371,8 @@ class ExplainCommand : public Command {
   NodesOptions nodes_;
   DescribedMachine described_;
   int ranks_ = 0;
+  int tolerance_percent_ = 5;
+  bool guidelines_ = false;
   bool all_ = false;
   bool simulate_ = false;
   bool json_ = false;

@@ -64,6 +64,13 @@ TEST_F(JobTest, WrongDataIsAFailureThatNamesTheSide) {
       ThrowsMessage<FailureError>(HasSubstr("bcast of 8 bytes in huddle returned wrong data")));
 }
 
+TEST_F(JobTest, WrongDataOfAMockupIsAFailureThatNamesWhatItReplaces) {
+  Job job(stand_in_.job("mpi", "echo 'huddle-bench: wrong huddle'"), job_options_, stop_);
+  const Order mockup{.operation = Operation::scan, .bytes = 8, .mockup = Mockup::scan_by_exscan};
+  EXPECT_THAT([&] { job.carry_out(mockup); },
+              ThrowsMessage<FailureError>(HasSubstr("a mock-up of scan of 8 bytes in huddle")));
+}
+
 TEST_F(JobTest, EarlyEndIsAFailureWithTheLastOutput) {
   const Mpi broken{.name = "broken",
                    .launcher = {stand_in_.script("broken", "echo no slots left >&2\nexit 1\n")},

@@ -88,6 +88,31 @@ def starts_are_timed(launcher):
             assert all(len(batch) == 1 and batch[0] > 0 for batch in point[f"{side}_batches_ns"]), point
 
 
+def guidelines_are_measured(launcher, ranks):
+    """Every mock-up returns right data, for messages that the ranks divide evenly and for others, and none falls back.
+
+    A run fails if data are wrong. The machine decides which guidelines are violated.
+    """
+    command = [HUDDLE, "bench", "--mpi", launcher, "--json", "--guidelines", "-n", str(ranks), "--sizes", "8,4K,100000",
+               "--seconds", "6"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    report = json.loads(done.stdout)
+    assert report["what"] == "guidelines" and report["ranks"] == ranks, report
+    assert len({point["guideline"] for point in report["points"]}) == 41
+    assert len(report["points"]) == 1 + 3 * 40
+    for point in report["points"]:
+        assert point["huddle"]["passed_calls"] == 0, f"left to the MPI: {point}"
+        for side in ("native", "huddle"):
+            found = point[side]
+            rounds = found["estimate"]["batches"]
+            assert len(found["call_batches_ns"]) == len(found["mockup_batches_ns"]) == rounds > 0, point
+            assert found["verdict"] != "violated" or found["again"]["low"] > 1.05, point
+    violated = sum(point["huddle"]["verdict"] == "violated" for point in report["points"])
+    assert report["violated"]["huddle"] == violated, report["violated"]
+    assert done.returncode == (1 if violated else 0), done.returncode
+
+
 def what_huddle_does_not_take_is_seen(launcher):
     """The user's settings for programs do not affect the benchmark."""
     report = bench(launcher, "--ops", "bcast", "--sizes", "8", "--seconds", "1", HUDDLE_OPS="^bcast",
@@ -149,6 +174,8 @@ def main():
     for launcher in LAUNCHERS:
         figures_come_and_data_are_right(launcher, 2)
         buffers_are_in_the_heap_where_that_is_wanted(launcher)
+        guidelines_are_measured(launcher, 2)
+    guidelines_are_measured(LAUNCHERS[0], 3)
     figures_come_and_data_are_right(LAUNCHERS[0], 3)
     loops_as_osu_has_them_are_timed(LAUNCHERS[0])
     starts_are_timed(LAUNCHERS[0])

@@ -18,7 +18,8 @@ TEST(Order, ArrivesAsItWasSent) {
                    .huddle = true,
                    .huddle_first = true,
                    .explain = true,
-                   .timing = Timing::osu};
+                   .timing = Timing::osu,
+                   .mockup = Mockup::reduce_by_allreduce};
   Order got;
   ASSERT_TRUE(read(text(sent), got));
   EXPECT_EQ(text(got), text(sent));
@@ -27,6 +28,7 @@ TEST(Order, ArrivesAsItWasSent) {
   EXPECT_FALSE(got.native);
   EXPECT_TRUE(got.explain);
   EXPECT_EQ(got.timing, Timing::osu);
+  EXPECT_EQ(got.mockup, Mockup::reduce_by_allreduce);
 }
 
 TEST(Order, BecomesARequestWithAllReducedBytes) {
@@ -41,8 +43,10 @@ TEST(Order, IsNotReadFromOtherLines) {
   Order order;
   EXPECT_FALSE(read("", order));
   EXPECT_FALSE(read("1 8 1", order));
-  EXPECT_FALSE(read("99 8 1 1 1 1 1 1 1 0 0", order));
-  EXPECT_FALSE(read("1 8 1 1 1 1 1 1 1 0 3", order));
+  EXPECT_TRUE(read("1 8 1 1 1 1 1 1 1 0 0 0", order));
+  EXPECT_FALSE(read("99 8 1 1 1 1 1 1 1 0 0 0", order));
+  EXPECT_FALSE(read("1 8 1 1 1 1 1 1 1 0 3 0", order));
+  EXPECT_FALSE(read("1 8 1 1 1 1 1 1 1 0 0 22", order));
 }
 
 }  // namespace

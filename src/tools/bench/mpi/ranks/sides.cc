@@ -137,8 +137,10 @@ Sides open_sides(const std::string& mpi_path, const std::string& back_end_path) 
   sides.byte = named<mpi::Datatype>(mpi::datatypes, "MPI_BYTE");
   sides.number = named<mpi::Datatype>(mpi::datatypes, "MPI_DOUBLE");
   sides.integer = named<mpi::Datatype>(mpi::datatypes, "MPI_INT");
+  sides.word = named<mpi::Datatype>(mpi::datatypes, "MPI_UINT64_T");
   sides.sum = named<mpi::Op>(mpi::operators, "MPI_SUM");
   sides.most = named<mpi::Op>(mpi::operators, "MPI_MAX");
+  sides.bit_or = named<mpi::Op>(mpi::operators, "MPI_BOR");
   return sides;
 }
 

@@ -95,8 +95,10 @@ struct Sides {
   mpi::Datatype byte;
   mpi::Datatype number;  // double
   mpi::Datatype integer;
+  mpi::Datatype word;  // 8 bytes
   mpi::Op sum;
   mpi::Op most;
+  mpi::Op bit_or;
 
   const Functions& side(Side which) const { return of[static_cast<std::size_t>(which)]; }
 };

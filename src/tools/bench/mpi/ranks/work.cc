@@ -138,13 +138,19 @@ std::byte* Buffer::at_least(std::size_t bytes, bool fresh) {
 
 void Work::begin(const Order& order) {
   order_ = order;
+  allocate_scratch();
   if (order.operation == Operation::barrier) return;
   const bench::TestData test_data = bench::test_data_of(order.operation);
   const auto ranks = static_cast<std::size_t>(shared_.ranks());
   const auto kinds_of_calls = static_cast<std::size_t>(kinds());
   const bool fresh = order.timing == Timing::cold;
-  input_stride_ = round_up(order.bytes * (test_data.input_in_blocks ? ranks : 1), apart);
-  output_stride_ = round_up(order.bytes * (test_data.output_in_blocks ? ranks : 1), apart);
+  // A mock-up that splits a message into parts may need a few elements more.
+  const std::size_t parts = ranks * bytes_of(Extent::part, order.bytes, shared_.ranks());
+  const auto stride = [&](bool in_blocks) {
+    return round_up(in_blocks ? order.bytes * ranks : std::max(order.bytes, parts), apart);
+  };
+  input_stride_ = stride(test_data.input_in_blocks);
+  output_stride_ = stride(test_data.output_in_blocks);
   input_ = inputs_.at_least(kinds_of_calls * input_stride_, fresh);
   output_ = outputs_.at_least(kinds_of_calls * output_stride_, fresh);
   byte_counts_.assign(ranks, static_cast<int>(order.bytes));
@@ -153,6 +159,13 @@ void Work::begin(const Order& order) {
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     byte_places_.push_back(static_cast<int>(rank * order.bytes));
   }
+}
+
+void Work::allocate_scratch() {
+  if (order_.mockup == Mockup::none) return;
+  const std::size_t bytes = scratch_bytes(order_.mockup, order_.bytes, shared_.ranks());
+  scratch_ = {scratch_inputs_.at_least(bytes, /*fresh=*/false),
+              scratch_outputs_.at_least(bytes, /*fresh=*/false)};
 }
 
 void Work::use_new_communicator() { sides_.service.comm_dup(world_, &sides_.world); }
@@ -176,6 +189,12 @@ void Work::prepare() {
 
 void Work::carry_out(Side side) {
   const Functions& mpi = sides_.side(side);
+  if (order_.mockup != Mockup::none) {
+    MockupFunction* const mockup_function = mockup_function_of(order_.mockup);
+    for (int call = 0; call < order_.calls; ++call)
+      mockup_function(mpi, sides_, call_data(call % kinds()), scratch_);
+    return;
+  }
   if (order_.operation == Operation::barrier) {
     for (int call = 0; call < order_.calls; ++call) mpi.barrier(sides_.world);
     return;
@@ -193,11 +212,20 @@ bool Work::is_right() const {
   return right;
 }
 
+void Work::synchronize(Side side) {
+  const Functions& mpi = sides_.side(side);
+  if (order_.mockup == Mockup::none) {
+    mpi.barrier(sides_.world);
+  } else {
+    mockup_function_of(order_.mockup)(mpi, sides_, call_data(0), scratch_);
+  }
+}
+
 bool Work::is_right_barrier(Side side) {
   bool right = true;
   for (int call = 0; call < order_.calls; ++call) {
     shared_.mine().mark.store(stamp(call), std::memory_order_relaxed);
-    sides_.side(side).barrier(sides_.world);
+    synchronize(side);
     for (int rank = 0; rank < shared_.ranks(); ++rank) {
       const auto ahead = static_cast<std::int32_t>(
           shared_.slot(rank).mark.load(std::memory_order_relaxed) - stamp(call));

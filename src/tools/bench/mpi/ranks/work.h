@@ -16,6 +16,7 @@
 
 #include "tools/bench/harness/harness.h"
 #include "tools/bench/mpi/order.h"
+#include "tools/bench/mpi/ranks/mockups.h"
 #include "tools/bench/mpi/ranks/sides.h"
 
 namespace huddle::bench::ranks {
@@ -120,6 +121,9 @@ class Work {
   int root(int call) const { return (turn_ + call) % shared_.ranks(); }
   std::uint32_t stamp(int call) const { return stamp_ + static_cast<std::uint32_t>(call); }
   CallData call_data(int call) const;
+  void allocate_scratch();
+  // Runs one barrier or its mock-up.
+  void synchronize(Side side);
 
   Sides sides_;  // its world is the communicator in use
   const SharedState& shared_;
@@ -127,6 +131,9 @@ class Work {
   Order order_{};
   Buffer inputs_;
   Buffer outputs_;
+  Buffer scratch_inputs_;
+  Buffer scratch_outputs_;
+  Scratch scratch_;  // of the order's mock-up
   std::byte* input_ = nullptr;
   std::byte* output_ = nullptr;
   std::size_t input_stride_ = 0;
