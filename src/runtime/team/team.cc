@@ -538,6 +538,8 @@ void Team::seek_alternative(Chosen& chosen, const select::Request& request) {
 
 Turn Team::begin_turn(const TunedCall& call) {
   if (ranks_ == 1) return {};
+  // Outside the team, this rank would wait for a peer that has left it.
+  if (lost_.is_any()) throw context::PeerLost(lost_.text());
   tuned_call_ = call;
   turn_ = tuner_.begin(call);
   if (turn_.is_verdict_due) turn_ = unless_lost([this] { return judged(turn_); });
