@@ -559,10 +559,8 @@ void Team::end_turn(const Turn& turn, const Tuner::Sample& sample) {
   tuner_.end(turn, sample, is_outside ? std::string_view() : latest_algorithm());
 }
 
-void Team::note_outside_call(const CallArguments& arguments) {
-  call_records_.note(arguments);
-  compare_idle_calls();
-}
+// Compares nothing, because a rank in the MPI may be many calls ahead.
+void Team::note_outside_call(const CallArguments& arguments) { call_records_.note(arguments); }
 
 bool Team::vote_pending(bool matters) {
   const bool asks = matters && fence_.has_rare_side();
