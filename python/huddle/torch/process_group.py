@@ -6,6 +6,7 @@ import warnings
 
 import torch
 import torch.distributed as dist
+from torch._C import _distributed_c10d as options
 
 from ..errors import Error
 from ..library import library, process_context
@@ -90,7 +91,7 @@ class ProcessGroupHuddle(dist.ProcessGroup):
     def allreduce(self, tensors, opts=None):
         """Reduces a tensor in place on all ranks."""
         tensors = [tensors] if isinstance(tensors, torch.Tensor) else tensors
-        opts = _with_operator(opts, dist.AllreduceOptions)
+        opts = _with_operator(opts, options.AllreduceOptions)
         if self._team is None or len(tensors) != 1 or operator_for(tensors[0], opts.reduceOp) is None:
             return self._gloo.allreduce(tensors, opts)
         op = opts.reduceOp
@@ -98,7 +99,7 @@ class ProcessGroupHuddle(dist.ProcessGroup):
 
     def allreduce_coalesced(self, tensors, opts=None):
         """Reduces several tensors in place on all ranks."""
-        opts = opts or dist.AllreduceCoalescedOptions()
+        opts = opts or options.AllreduceCoalescedOptions()
         op = opts.reduceOp
         if self._team is None or any(operator_for(tensor, op) is None for tensor in tensors):
             return self._gloo.allreduce_coalesced(tensors, opts)
@@ -124,7 +125,7 @@ class ProcessGroupHuddle(dist.ProcessGroup):
 
     def reduce(self, tensors, opts=None):
         """Reduces a tensor in place on the root."""
-        opts = opts or dist.ReduceOptions()
+        opts = opts or options.ReduceOptions()
         op, root = opts.reduceOp, opts.rootRank
         if self._team is None or len(tensors) != 1 or operator_for(tensors[0], op) is None:
             return self._gloo.reduce(tensors, opts)
@@ -141,7 +142,7 @@ class ProcessGroupHuddle(dist.ProcessGroup):
 
     def broadcast(self, tensors, opts=None):
         """Copies a tensor of the root to all ranks."""
-        opts = opts or dist.BroadcastOptions()
+        opts = opts or options.BroadcastOptions()
         root = opts.rootRank
         if self._team is None or len(tensors) != 1 or not is_local(tensors[0]):
             return self._gloo.broadcast(tensors, opts)
@@ -155,7 +156,7 @@ class ProcessGroupHuddle(dist.ProcessGroup):
 
     def barrier(self, opts=None):
         """Returns a Work that is done after all ranks have called this."""
-        opts = opts or dist.BarrierOptions()
+        opts = opts or options.BarrierOptions()
         if self._team is None:
             return self._gloo.barrier(opts)
         return self._submit(opts, [], lambda: self._team.call(self._lib.huddle_barrier))
@@ -164,7 +165,7 @@ class ProcessGroupHuddle(dist.ProcessGroup):
 
     def allgather(self, output_lists, inputs, opts=None):
         """Gathers the tensors of all ranks in a list on each."""
-        opts = opts or dist.AllgatherOptions()
+        opts = opts or options.AllgatherOptions()
         if not self._has_lists(output_lists, inputs):
             return self._gloo.allgather(output_lists, inputs, opts)
         return self._submit(opts, output_lists[0], lambda: self._allgather(output_lists[0], inputs[0]))
@@ -186,14 +187,14 @@ class ProcessGroupHuddle(dist.ProcessGroup):
                 and whole.numel() == part.numel() * self._size)
 
     def _allgather_base(self, output, given, opts=None):
-        opts = opts or dist.AllgatherOptions()
+        opts = opts or options.AllgatherOptions()
         if not self._has_parts(output, given):
             return self._gloo._allgather_base(output, given, opts)  # pylint: disable=protected-access
         return self._submit(opts, [output], lambda: self._allgather_tensor(output, given))
 
     def allgather_into_tensor_coalesced(self, outputs, inputs, opts=None):
         """Gathers several tensors."""
-        opts = opts or dist.AllgatherOptions()
+        opts = opts or options.AllgatherOptions()
         if not all(self._has_parts(output, given) for output, given in zip(outputs, inputs)):
             return self._gloo.allgather_into_tensor_coalesced(outputs, inputs, opts)
 
@@ -210,7 +211,7 @@ class ProcessGroupHuddle(dist.ProcessGroup):
 
     def gather(self, output_lists, inputs, opts=None):
         """Gathers the tensors of all ranks in a list on the root."""
-        opts = opts or dist.GatherOptions()
+        opts = opts or options.GatherOptions()
         root = opts.rootRank
         if not (self._has_lists(output_lists, inputs) if self._me == root else self._has_one(output_lists, inputs)):
             return self._gloo.gather(output_lists, inputs, opts)
@@ -228,7 +229,7 @@ class ProcessGroupHuddle(dist.ProcessGroup):
 
     def scatter(self, outputs, input_lists, opts=None):
         """Sends the tensors of a list of the root to the ranks."""
-        opts = opts or dist.ScatterOptions()
+        opts = opts or options.ScatterOptions()
         root = opts.rootRank
         if not (self._has_lists(input_lists, outputs) if self._me == root else self._has_one(input_lists, outputs)):
             return self._gloo.scatter(outputs, input_lists, opts)
@@ -245,7 +246,7 @@ class ProcessGroupHuddle(dist.ProcessGroup):
 
     def reduce_scatter(self, outputs, input_lists, opts=None):
         """Reduces lists of tensors, and gives each rank one tensor of the result."""
-        opts = opts or dist.ReduceScatterOptions()
+        opts = opts or options.ReduceScatterOptions()
         op = opts.reduceOp
         if not self._has_reducible_lists(outputs, input_lists, op):
             return self._gloo.reduce_scatter(outputs, input_lists, opts)
@@ -269,7 +270,7 @@ class ProcessGroupHuddle(dist.ProcessGroup):
         out.store()
 
     def _reduce_scatter_base(self, output, given, opts=None):
-        opts = opts or dist.ReduceScatterOptions()
+        opts = opts or options.ReduceScatterOptions()
         op = opts.reduceOp
         if not self._has_parts(given, output) or operator_for(output, op) is None:
             return self._gloo._reduce_scatter_base(output, given, opts)  # pylint: disable=protected-access
@@ -277,7 +278,7 @@ class ProcessGroupHuddle(dist.ProcessGroup):
 
     def reduce_scatter_tensor_coalesced(self, outputs, inputs, opts=None):
         """Reduces and scatters several tensors."""
-        opts = opts or dist.ReduceScatterOptions()
+        opts = opts or options.ReduceScatterOptions()
         op = opts.reduceOp
         if not all(self._has_parts(given, output) and operator_for(output, op) is not None
                    for output, given in zip(outputs, inputs)):
@@ -301,7 +302,7 @@ class ProcessGroupHuddle(dist.ProcessGroup):
 
     def alltoall(self, outputs, inputs, opts=None):
         """Sends a tensor to each rank and receives one from each."""
-        opts = opts or dist.AllToAllOptions()
+        opts = opts or options.AllToAllOptions()
         if self._team is None or not all(is_local(tensor) for tensor in [*outputs, *inputs]) or \
                 len(outputs) != self._size or len(inputs) != self._size:
             return self._gloo.alltoall(outputs, inputs, opts)
@@ -315,7 +316,7 @@ class ProcessGroupHuddle(dist.ProcessGroup):
 
     def alltoall_base(self, output, given, output_rows, input_rows, opts=None):
         """Sends rows of a tensor to each rank and receives rows from each."""
-        opts = opts or dist.AllToAllOptions()
+        opts = opts or options.AllToAllOptions()
         if self._team is None or not is_local(output) or not is_local(given) or output.dtype is not given.dtype or \
                 not self._can_split(output, output_rows) or not self._can_split(given, input_rows):
             return self._gloo.alltoall_base(output, given, output_rows, input_rows, opts)
@@ -366,8 +367,8 @@ class ProcessGroupHuddle(dist.ProcessGroup):
 def _with_operator(opts, of_class):
     """Returns options; callers may also pass a ReduceOp or nothing."""
     if opts is None or isinstance(opts, (dist.ReduceOp, type(dist.ReduceOp.SUM))):
-        options = of_class()
+        made = of_class()
         if opts is not None:
-            options.reduceOp = opts
-        return options
+            made.reduceOp = opts
+        return made
     return opts

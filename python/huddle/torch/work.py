@@ -22,6 +22,9 @@ class Executor:
     # The delay of an asynchronous call of a PyTorch that does not mark such calls, and the reciprocal of the rate at
     # which the worker takes the GIL, for about 10 us, while a program communicates.
     PERIOD_S = 0.001
+    # C++ callers of PyTorch 1 keep only the C++ part of a Work, which without its Python part would wait forever. They
+    # wait for two calls at most, or take the future at once, so works beyond this number are unused ones of Python.
+    KEPT_WORKS = 64
     # The worker sleeps after this number of periods without a call, so that an idle program has no cost.
     IDLE_PERIODS = 50
 
@@ -29,6 +32,7 @@ class Executor:
         self.timeout = timeout
         self.state = threading.Lock()  # guards the futures of all works, which exist for few of them
         self._calls = collections.deque()
+        self._kept = collections.OrderedDict()  # works that nothing has waited for, oldest first
         self._running = threading.Lock()  # held by the thread that runs a call
         self._tokens = queue.SimpleQueue()  # True: look for calls; False: end
         self._thread = None
@@ -37,10 +41,17 @@ class Executor:
 
     def submit(self, work, starts_now):
         """Adds a call. `starts_now`: the caller is going to do something else before it waits."""
+        self._kept[work] = None
+        if len(self._kept) > self.KEPT_WORKS:
+            self._kept.popitem(last=False)
         self._calls.append(work)
         self._submitted += 1
         if starts_now or not self._looks:
             self.wake()
+
+    def release(self, work):
+        """Lets a work be collected that has been waited for, or whose future has been taken."""
+        self._kept.pop(work, None)
 
     def wake(self):
         """Lets the worker run all calls."""
@@ -126,6 +137,7 @@ class HuddleWork(torch.distributed._Work):  # pylint: disable=protected-access
 
     def wait(self, timeout=_NO_TIMEOUT):
         """Blocks until the call is done. Throws its error."""
+        self._executor.release(self)
         if not self.is_done:
             self._executor.run_through(self, timeout)
         if self._error is not None:
@@ -138,6 +150,7 @@ class HuddleWork(torch.distributed._Work):  # pylint: disable=protected-access
 
     def get_future(self):
         """Returns a torch.futures.Future of the list of tensors."""
+        self._executor.release(self)
         with self._executor.state:
             future, is_done = self._future, self.is_done
             if future is None:
