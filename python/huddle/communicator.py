@@ -122,6 +122,11 @@ class Communicator:
         """The number of ranks."""
         return self._team.size
 
+    def set_timeout(self, seconds):
+        """Limits how long this rank waits for others in a call, which then throws PeerLost; 0: no limit. After that
+        no rank can use the communicator. Not collective."""
+        self._team.set_timeout(seconds)
+
     def free(self):
         """Frees the communicator without waiting for other ranks. `with` and the garbage collector do so as well."""
         self._team.free()

@@ -60,6 +60,7 @@ _FUNCTIONS = {
     "team_rank": (_INT, _POINTER),
     "team_ranks": (_INT, _POINTER),
     "team_message": (_TEXT, _POINTER),
+    "team_set_timeout": (_INT, _POINTER, _INT),
     "type_bytes": (_SIZE, _INT),
     "barrier": (_INT, _POINTER),
     "bcast": (_INT, _POINTER, _POINTER, _SIZE, _INT),
@@ -113,6 +114,8 @@ def library():
     if version.rpartition(".")[0] != INTERFACE:
         raise LibraryNotFound(f"{loaded._name} has version {version}; this package needs {INTERFACE}")
     for name, (result, *arguments) in _FUNCTIONS.items():
+        if not hasattr(loaded, f"huddle_{name}"):
+            raise LibraryNotFound(f"{loaded._name} has no huddle_{name}: it is older than this package")
         function = getattr(loaded, f"huddle_{name}")
         function.restype, function.argtypes = result, arguments
     return loaded

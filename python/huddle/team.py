@@ -59,6 +59,10 @@ class Team:
         finally:
             self._lock.release()
 
+    def set_timeout(self, seconds):
+        """Limits how long this rank waits for others in a call; 0: no limit."""
+        self.call(self._functions.huddle_team_set_timeout, min(round(seconds * 1000), 2**31 - 1))
+
     def _fail(self, status):
         if self._handle is None:
             raise Misused("the communicator has been freed, or belongs to the parent of this forked process")

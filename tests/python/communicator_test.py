@@ -252,3 +252,19 @@ def check_lost_peer(comm):
 
 def test_lost_peer_raises():
     run(check_lost_peer)
+
+
+def check_timeout(comm):
+    comm.set_timeout(0.1)
+    comm.barrier()
+    met = comm.split(0)  # the ranks meet here while their first communicator times out
+    if comm.rank == 1:
+        met.barrier()
+    with pytest.raises(huddle.PeerLost, match="within 100 ms"):
+        comm.barrier()
+    if comm.rank == 0:
+        met.barrier()
+
+
+def test_late_rank_raises_on_all_ranks():
+    run(check_timeout)

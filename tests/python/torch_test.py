@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 """Tests of the back end "huddle" of torch.distributed: results against local computation, training against Gloo."""
+import datetime
 import os
 
 import pytest
@@ -242,3 +243,15 @@ def lost_peer():
 
 def test_lost_rank_raises(tmp_path):
     run(lost_peer, tmp_path / "store")
+
+
+def late_peer():
+    group = dist.new_group(timeout=datetime.timedelta(seconds=0.2))
+    if dist.get_rank() == 0:
+        with pytest.raises(RuntimeError, match="timed out"):
+            dist.barrier(group)
+    dist.barrier()
+
+
+def test_late_rank_raises_after_timeout_of_group(tmp_path):
+    run(late_peer, tmp_path / "store")

@@ -41,6 +41,8 @@ def create(store, rank, size, timeout):
     team, reason = _team_of(store, rank, size)
     if team is None and rank == 0:
         warnings.warn(f"huddle leaves all calls of a process group to Gloo: {reason}", stacklevel=2)
+    if team is not None:
+        team.set_timeout(timeout.total_seconds())
     return ProcessGroupHuddle(rank, size, gloo, team, timeout)
 
 
