@@ -171,7 +171,7 @@ int huddle_team_ranks(const huddle_team* team);
 
 /** Limits the time that this rank waits in a call for other ranks, to at least timeout_ms
  *  milliseconds and at most about a second more. After that the call returns HUDDLE_PEER_LOST, and
- *  so do the calls of all ranks that wait for this one. 0, the default: no limit. */
+ *  so do later calls on all ranks. 0, the default: no limit. */
 huddle_status huddle_team_set_timeout(huddle_team* team, int timeout_ms);
 
 /** Returns the reason why the last failed call on this team failed, in one sentence; "" if no call

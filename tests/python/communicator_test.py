@@ -260,6 +260,7 @@ def check_timeout(comm):
     met = comm.split(0)  # the ranks meet here while their first communicator times out
     if comm.rank == 1:
         met.barrier()
+        comm.barrier()  # rank 0 has done its part of this call
     with pytest.raises(huddle.PeerLost, match="within 100 ms"):
         comm.barrier()
     if comm.rank == 0:
