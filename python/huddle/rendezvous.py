@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
-"""How the ranks of a communicator find each other: the variables that launchers set, and allgathers over other
-libraries by which libhuddle creates a team."""
+"""Finds the ranks of a communicator: the variables that launchers set, and allgathers over other libraries by which
+libhuddle creates a team."""
 import collections
 import ctypes
 import os

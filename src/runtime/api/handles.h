@@ -112,7 +112,7 @@ struct huddle_team {
       : resources(std::move(of)), team(resources->context, bootstrap) {}
 
   std::shared_ptr<huddle_resources> resources;  // destroyed after the team
-  huddle::api::TimeLimit time_limit;  // destroyed after the team, which may refer to it
+  huddle::api::TimeLimit time_limit;            // destroyed after the team, which may refer to it
   huddle::team::Team team;
   huddle_message message{};
 };

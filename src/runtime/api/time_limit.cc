@@ -22,8 +22,9 @@ void TimeLimit::check() {
     first_check_ = now;
   }
   if (now - first_check_ < limit_) return;
-  throw TimedOut(fmt::format(
-      "timed out: a rank of the team did not do its part of the call within {} ms", limit_.count()));
+  throw TimedOut(
+      fmt::format("timed out: a rank of the team did not do its part of the call within {} ms",
+                  limit_.count()));
 }
 
 }  // namespace huddle::api
