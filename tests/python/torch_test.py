@@ -3,12 +3,16 @@
 """Tests of the back end "huddle" of torch.distributed: results against local computation, training against Gloo."""
 import datetime
 import os
+import warnings
+from unittest import mock
 
 import pytest
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 from torch_ranks import run
+
+import huddle
 
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 INTEGERS = [torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8]
@@ -255,3 +259,25 @@ def late_peer():
 
 def test_late_rank_raises_after_timeout_of_group(tmp_path):
     run(late_peer, tmp_path / "store")
+
+
+def without_team():
+    """The failure of team creation is the same on all ranks, as for ranks of two machines."""
+    def fail(*_):
+        raise huddle.Error("the ranks are on different machines")
+
+    with mock.patch("huddle.torch.process_group.Team.by_gather", fail), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        group = dist.new_group()
+    assert any("different machines" in str(one.message) for one in caught) == (dist.get_rank() == 0)
+    assert not group.uses_huddle()
+    data = torch.ones(3)
+    dist.all_reduce(data, group=group)
+    dist.barrier(group)
+    outputs = [torch.zeros(3), torch.zeros(3)]
+    dist.all_gather(outputs, data, group=group)
+    assert torch.cat(outputs).eq(2).all()
+
+
+def test_ranks_that_cannot_share_memory_use_gloo(tmp_path):
+    run(without_team, tmp_path / "store")
