@@ -46,7 +46,8 @@ typedef enum huddle_status HUDDLE_AS_INT {
   HUDDLE_MISUSED = 2,   /**< the call is invalid: an argument out of range, a null handle, a
                              size that differs from another rank's */
   HUDDLE_BAD_INPUT = 3, /**< a file or an environment variable is invalid */
-  HUDDLE_PEER_LOST = 4, /**< a rank of the team has died; the team is unusable */
+  HUDDLE_PEER_LOST = 4, /**< a rank of the team has died, or is later than the team's time limit;
+                             the team is unusable */
 } huddle_status;
 
 /** Returns a short description of a status, never null. The string is static. */
@@ -167,6 +168,11 @@ void huddle_team_free(huddle_team* team);
 /** Return this rank and the number of ranks; -1 and 0 if `team` is null. */
 int huddle_team_rank(const huddle_team* team);
 int huddle_team_ranks(const huddle_team* team);
+
+/** Limits the time that this rank waits in a call for other ranks, to at least timeout_ms
+ *  milliseconds and at most about a second more. After that the call returns HUDDLE_PEER_LOST, and
+ *  so do later calls on all ranks. 0, the default: no limit. */
+huddle_status huddle_team_set_timeout(huddle_team* team, int timeout_ms);
 
 /** Returns the reason why the last failed call on this team failed, in one sentence; "" if no call
  *  has failed. Never null; valid until the next call on the team. */

@@ -48,7 +48,7 @@ def test_all_modules_are_installed(python):
     folder = pathlib.Path(run([str(python), "-P", "-c", "import huddle; print(huddle.__path__[0])"])
                           .strip())
     here = ROOT / "python/huddle"
-    files = {path.relative_to(here) for path in here.rglob("*") if path.suffix in (".py", ".css")}
+    files = {path.relative_to(here) for path in here.rglob("*") if path.suffix in (".py", ".pyi", ".css", ".typed")}
     assert {path for path in files if not (folder / path).exists()} == set()
 
 

@@ -33,6 +33,7 @@ void unless_it_fails_alone(team::Team& team, Work& work) {
 template <class Work>
 huddle_status collective(huddle_team* team, Work work) {
   if (team == nullptr) return HUDDLE_MISUSED;
+  team->time_limit.begin_call();
   return status_of(&team->message, [&] { unless_it_fails_alone(team->team, work); });
 }
 

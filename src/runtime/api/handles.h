@@ -17,6 +17,7 @@
 #include "common/calling_thread.h"
 #include "common/error.h"
 #include "huddle/huddle.h"
+#include "runtime/api/time_limit.h"
 #include "runtime/context/errors.h"
 #include "runtime/memory/heap.h"
 #include "runtime/team/socket_bootstrap.h"
@@ -41,6 +42,9 @@ huddle_status status_of(huddle_message* message, Work work) {
     work();
     return HUDDLE_OK;
   } catch (const context::PeerLost& error) {
+    tell(message, error.what());
+    return HUDDLE_PEER_LOST;
+  } catch (const TimedOut& error) {
     tell(message, error.what());
     return HUDDLE_PEER_LOST;
   } catch (const Error& error) {
@@ -108,6 +112,7 @@ struct huddle_team {
       : resources(std::move(of)), team(resources->context, bootstrap) {}
 
   std::shared_ptr<huddle_resources> resources;  // destroyed after the team
+  huddle::api::TimeLimit time_limit;            // destroyed after the team, which may refer to it
   huddle::team::Team team;
   huddle_message message{};
 };

@@ -2,6 +2,7 @@
 // Copyright the huddle contributors
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 
 #include "runtime/api/handles.h"
@@ -48,6 +49,14 @@ void huddle_team_free(huddle_team* team) { delete team; }
 int huddle_team_rank(const huddle_team* team) { return team == nullptr ? -1 : team->team.rank(); }
 
 int huddle_team_ranks(const huddle_team* team) { return team == nullptr ? 0 : team->team.ranks(); }
+
+huddle_status huddle_team_set_timeout(huddle_team* team, int timeout_ms) {
+  if (team == nullptr) return HUDDLE_MISUSED;
+  return status_of(&team->message, [&] {
+    require(timeout_ms >= 0, "huddle_team_set_timeout: timeout_ms must not be negative");
+    team->time_limit.set(team->team, std::chrono::milliseconds(timeout_ms));
+  });
+}
 
 const char* huddle_team_message(const huddle_team* team) {
   return team == nullptr ? "the team is null" : team->message.text;

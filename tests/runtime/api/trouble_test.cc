@@ -94,6 +94,30 @@ TEST(PeerLost, IsDetectedDuringProtocolSetUp) {
   });
 }
 
+TEST(PeerLost, ReportsRankThatIsLaterThanTimeLimit) {
+  auto processes = start_c_ranks(2, [&](const huddle_bootstrap& both) {
+    const ContextHandle context = new_context();
+    const TeamHandle team = new_team(context, both);
+    must(huddle_team_set_timeout(team.get(), 100), team);
+    must(huddle_barrier(team.get()), team);
+    const auto meet = [&] {
+      const int mine = 0;
+      std::array<int, 2> all{};
+      EXPECT_EQ(both.allgather(both.arg, &mine, sizeof mine, all.data()), 0);
+    };
+    // Rank 1 only makes its call after that of rank 0 has failed.
+    if (both.rank == 1) meet();
+    // Rank 0 has done its part of the first call, which may therefore succeed on rank 1.
+    if (both.rank == 1) huddle_barrier(team.get());
+    EXPECT_EQ(huddle_barrier(team.get()), HUDDLE_PEER_LOST);
+    EXPECT_THAT(huddle_team_message(team.get()), HasSubstr("within 100 ms"));
+    if (both.rank == 0) meet();
+  });
+  for (const RankEnd& end : processes->wait(team::rank_limit)) {
+    EXPECT_EQ(end, RankEnd::How::fine) << end;
+  }
+}
+
 TEST(PeerLost, DoesNotAffectOtherTeams) {
   auto processes = start_c_ranks(3, [&](const huddle_bootstrap& all) {
     const ContextHandle context = new_context();

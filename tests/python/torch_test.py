@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright the huddle contributors
+"""Tests of the back end "huddle" of torch.distributed: results against local computation, training against Gloo."""
+import datetime
+import os
+import warnings
+from unittest import mock
+
+import pytest
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from torch_ranks import run
+
+import huddle
+
+FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
+INTEGERS = [torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8]
+TYPES = FLOATS + INTEGERS + [torch.bool]
+Op = dist.ReduceOp
+COUNTS = (1, 5, 4000)
+
+
+def values(rank, count, dtype):
+    """Small whole numbers, so that every order of a sum or a product has the same exact result."""
+    return ((torch.arange(count) * 7 + rank * 3) % 4).to(dtype)
+
+
+def reduced(op, inputs):
+    stacked = torch.stack([given.to(torch.float64) for given in inputs])
+    dtype = inputs[0].dtype
+    if op == Op.SUM:
+        return stacked.sum(0).to(dtype)
+    if op == Op.AVG:
+        return stacked.mean(0).to(dtype)
+    if op == Op.PRODUCT:
+        return stacked.prod(0).to(dtype)
+    return (stacked.min(0) if op == Op.MIN else stacked.max(0)).values.to(dtype)
+
+
+def cases():
+    """Yields an operator and the inputs of all ranks."""
+    for dtype in TYPES:
+        for op in (Op.SUM, Op.PRODUCT, Op.MIN, Op.MAX) + ((Op.AVG,) if dtype in FLOATS else ()):
+            for count in COUNTS:
+                yield op, [values(rank, count, dtype) for rank in range(dist.get_world_size())]
+
+
+def same(result, wanted):
+    assert result.dtype == wanted.dtype and torch.equal(result, wanted), f"{result} instead of {wanted}"
+
+
+def reductions():
+    assert dist.group.WORLD.uses_huddle()
+    rank, size = dist.get_rank(), dist.get_world_size()
+    for op, inputs in cases():
+        total = reduced(op, inputs)
+        data = inputs[rank].clone()
+        dist.all_reduce(data, op)
+        same(data, total)
+        data = inputs[rank].clone()
+        dist.reduce(data, size - 1, op)
+        same(data, total if rank == size - 1 else inputs[rank])
+        reduce_scatters(op, inputs)
+
+
+def reduce_scatters(op, inputs):
+    rank, size = dist.get_rank(), dist.get_world_size()
+    # Rank r contributes inputs[(r + block) % size] to each block.
+    wanted = reduced(op, [inputs[(peer + rank) % size] for peer in range(size)])
+    mine = [inputs[(rank + block) % size] for block in range(size)]
+    out = torch.empty_like(mine[0])
+    dist.reduce_scatter(out, mine, op)
+    same(out, wanted)
+    function = getattr(dist, "reduce_scatter_tensor", None) or dist._reduce_scatter_base
+    out = torch.empty_like(mine[0])
+    function(out, torch.cat(mine), op)
+    same(out, wanted)
+
+
+def movements():
+    rank, size = dist.get_rank(), dist.get_world_size()
+    for dtype in TYPES + [torch.complex64]:
+        for count in COUNTS:
+            inputs = [values(peer, count, dtype) for peer in range(size)]
+            gathers(inputs[rank], inputs)
+            exchanges(inputs[rank], inputs)
+            data = inputs[rank].clone()
+            dist.broadcast(data, size - 1)
+            same(data, inputs[-1])
+
+
+def gathers(mine, inputs):
+    rank, size = dist.get_rank(), dist.get_world_size()
+    outputs = [torch.empty_like(mine) for _ in inputs]
+    dist.all_gather(outputs, mine)
+    for output, wanted in zip(outputs, inputs):
+        same(output, wanted)
+    if not mine.is_complex():
+        together = torch.empty(size * len(mine), dtype=mine.dtype)
+        (getattr(dist, "all_gather_into_tensor", None) or dist._all_gather_base)(together, mine)
+        same(together, torch.cat(inputs))
+    outputs = [torch.empty_like(mine) for _ in inputs]
+    dist.gather(mine, outputs if rank == 0 else None, 0)
+    assert rank != 0 or torch.equal(torch.cat(outputs), torch.cat(inputs))
+    out = torch.empty_like(mine)
+    dist.scatter(out, inputs if rank == 0 else None, 0)
+    same(out, mine)
+
+
+def exchanges(mine, inputs):
+    rank, size = dist.get_rank(), dist.get_world_size()
+    outputs = [torch.empty_like(mine) for _ in inputs]
+    dist.all_to_all(outputs, [mine + peer if mine.dtype in FLOATS else mine for peer in range(size)])
+    for output, given in zip(outputs, inputs):
+        same(output, given + rank if mine.dtype in FLOATS else given)
+    out = torch.empty(size * len(mine), dtype=mine.dtype)
+    dist.all_to_all_single(out, torch.cat([mine] * size))
+    same(out, torch.cat(inputs))
+    out = torch.empty(sum(range(1, size + 1)) if rank == 0 else 0, 3)
+    dist.all_to_all_single(out, torch.full((rank + 1, 3), float(rank)), [peer + 1 for peer in range(size)] if rank == 0
+                           else [0] * size, [rank + 1] + [0] * (size - 1))
+    assert rank != 0 or out[:, 0].tolist() == [peer for peer in range(size) for _ in range(peer + 1)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("function", [reductions, movements])
+def test_results_are_right(function, size, tmp_path):
+    run(function, tmp_path / "store", size)
+
+
+def strided():
+    rank = dist.get_rank()
+    data = torch.full((4, 6), 1.0 + rank)
+    dist.all_reduce(data[:, ::2])
+    assert data[:, ::2].eq(3).all() and data[:, 1::2].eq(1 + rank).all()
+    data = torch.full((4, 6), 1.0 + rank)
+    dist.broadcast(data.t()[1:3], 1)
+    assert data[:, 1:3].eq(2).all() and data[:, 3:].eq(1 + rank).all()
+
+
+def asynchronous():
+    rank = dist.get_rank()
+    data = [torch.full((1000,), float(i + rank)) for i in range(100)]
+    works = [dist.all_reduce(tensor, async_op=True) for tensor in data]
+    for i in reversed(range(100)):
+        works[i].wait()
+        assert works[i].is_completed() and works[i].is_success() and data[i].eq(2 * i + 1).all()
+    future = dist.all_reduce(data[0], async_op=True).get_future().then(lambda done: done.value()[0] * 2)
+    assert future.wait().eq(4).all()
+
+
+def starts_without_wait():
+    """The other rank depends on a call that nothing waits for yet."""
+    rank, data = dist.get_rank(), torch.ones(8)
+    if rank == 0:
+        work = dist.all_reduce(data, async_op=True)
+        dist.recv(torch.empty(1), 1)
+        work.wait()
+    else:
+        dist.all_reduce(data)
+        dist.send(torch.ones(1), 0)
+    assert data.eq(2).all()
+
+
+def subgroups():
+    rank = dist.get_rank()
+    groups = [dist.new_group(ranks) for ranks in ([0, 1], [1, 2], [0, 1, 2])]
+    for ranks, group in zip(([0, 1], [1, 2], [0, 1, 2]), groups):
+        if rank in ranks:
+            data = torch.tensor([float(rank)])
+            dist.all_reduce(data, group=group)
+            assert data.item() == sum(ranks)
+            dist.broadcast(data.fill_(rank), ranks[-1], group=group)
+            assert data.item() == ranks[-1]
+    dist.barrier()
+    entries = [None] * 3
+    dist.all_gather_object(entries, {"rank": rank})
+    assert entries == [{"rank": 0}, {"rank": 1}, {"rank": 2}]
+
+
+def left_to_gloo():
+    rank = dist.get_rank()
+    if rank == 0:
+        dist.send(torch.ones(3), 1)
+    else:
+        received = torch.zeros(3)
+        dist.recv(received, 0)
+        assert received.eq(1).all()
+    sparse = torch.sparse_coo_tensor([[rank]], [1.0], (2,))
+    dist.all_reduce(sparse)
+    assert sparse.to_dense().tolist() == [1.0, 1.0]
+
+
+def errors():
+    with pytest.raises((RuntimeError, ValueError)):
+        dist.all_gather([torch.zeros(2), torch.zeros(3)], torch.zeros(2))
+    with pytest.raises((RuntimeError, ValueError)):
+        dist.all_reduce(torch.zeros(2, dtype=torch.int32), Op.AVG)
+    data = torch.ones(2)
+    dist.all_reduce(data)
+    assert data.eq(2).all()
+
+
+@pytest.mark.parametrize("function, size", [(strided, 2), (asynchronous, 2), (starts_without_wait, 2), (subgroups, 3),
+                                            (left_to_gloo, 2), (errors, 2)])
+def test_behaves_like_gloo(function, size, tmp_path):
+    run(function, tmp_path / "store", size)
+
+
+def losses(group):
+    """Trains a small network whose gradients fill several buckets."""
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(torch.nn.Linear(64, 200), torch.nn.BatchNorm1d(200), torch.nn.ReLU(),
+                                torch.nn.Linear(200, 200), torch.nn.ReLU(), torch.nn.Linear(200, 10))
+    model = DistributedDataParallel(model, process_group=group, bucket_cap_mb=0.05)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    torch.manual_seed(10 + dist.get_rank())
+    found = []
+    for _ in range(15):
+        samples, labels = torch.randn(32, 64), torch.randint(10, (32,))
+        loss = torch.nn.functional.cross_entropy(model(samples), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        found.append(loss.item())
+    return found
+
+
+def training():
+    assert losses(dist.new_group(backend="huddle")) == losses(dist.new_group(backend="gloo"))
+
+
+def test_training_with_two_ranks_has_the_losses_of_gloo_bit_for_bit(tmp_path):
+    run(training, tmp_path / "store")
+
+
+def lost_peer():
+    dist.barrier()
+    if dist.get_rank() == 1:
+
+        os._exit(0)
+    with pytest.raises(RuntimeError):
+        for _ in range(3):
+            dist.all_reduce(torch.ones(10))
+
+
+def test_lost_rank_raises(tmp_path):
+    run(lost_peer, tmp_path / "store")
+
+
+def late_peer():
+    group = dist.new_group(timeout=datetime.timedelta(seconds=0.2))
+    if dist.get_rank() == 0:
+        with pytest.raises(RuntimeError, match="timed out"):
+            dist.barrier(group)
+    dist.barrier()
+
+
+def test_late_rank_raises_after_timeout_of_group(tmp_path):
+    run(late_peer, tmp_path / "store")
+
+
+def without_team():
+    """The failure of team creation is the same on all ranks, as for ranks of two machines."""
+    def fail(*_):
+        raise huddle.Error("the ranks are on different machines")
+
+    with mock.patch("huddle.torch.process_group.Team.by_gather", fail), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        group = dist.new_group()
+    assert any("different machines" in str(one.message) for one in caught) == (dist.get_rank() == 0)
+    assert not group.uses_huddle()
+    data = torch.ones(3)
+    dist.all_reduce(data, group=group)
+    dist.barrier(group)
+    outputs = [torch.zeros(3), torch.zeros(3)]
+    dist.all_gather(outputs, data, group=group)
+    assert torch.cat(outputs).eq(2).all()
+
+
+def test_ranks_that_cannot_share_memory_use_gloo(tmp_path):
+    run(without_team, tmp_path / "store")
