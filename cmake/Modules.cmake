@@ -121,6 +121,20 @@ function(huddle_stands_alone target)
                       LINKER:--gc-sections)
 endfunction()
 
+# huddle_contains_hwloc(TARGET): links a program with hwloc's static library if there is one. That library cannot be
+# part of a shared library.
+find_library(HUDDLE_STATIC_HWLOC libhwloc.a)
+if(NOT HUDDLE_STATIC_HWLOC)
+  message(STATUS "no libhwloc.a: huddle and huddle-look need libhwloc.so where they run")
+endif()
+function(huddle_contains_hwloc target)
+  if(NOT HUDDLE_STATIC_HWLOC)
+    return()
+  endif()
+  target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/model/machine/no_udev/no_udev.c)
+  target_link_options(${target} PRIVATE LINKER:--whole-archive ${HUDDLE_STATIC_HWLOC} LINKER:--no-whole-archive)
+endfunction()
+
 # Seed of the property tests. It is fixed, so that a failure can be reproduced.
 set(HUDDLE_TEST_SEED 20261120 CACHE STRING "Seed of the property tests")
 

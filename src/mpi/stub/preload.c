@@ -94,13 +94,15 @@ HUDDLE_CALLS(HUDDLE_FORWARD)
 
 __attribute__((constructor)) static void hide_new_names(void) {
   if (!huddle_is_probably_open_mpi()) return;
-#define HUDDLE_HIDE(name, arguments)          \
-  if (huddle_is_hidden("PMPI_" #name)) {      \
-    huddle_hide((void (*)(void))MPI_##name);  \
-    huddle_hide((void (*)(void))PMPI_##name); \
+  struct huddle_open_pages open = {0, 0};
+#define HUDDLE_HIDE(name, arguments)                 \
+  if (huddle_is_hidden("PMPI_" #name)) {             \
+    huddle_hide(&open, (void (*)(void))MPI_##name);  \
+    huddle_hide(&open, (void (*)(void))PMPI_##name); \
   }
   HUDDLE_NEW_CALLS(HUDDLE_HIDE)
 #undef HUDDLE_HIDE
+  huddle_end_hiding(&open);
 }
 
 /* If the program that `huddle run` started never calls MPI, a message about that replaces the

@@ -13,24 +13,32 @@
 
 #include "routes.h"
 
-/* Changes the protection of a symbol table entry, which may span two pages. The table is in a
- * private, file-backed segment that contains no code (see the link options), so it can be made
- * writable for a moment. */
-static int make_symbol(const ElfW(Sym) * symbol, int protection) {
+/* Makes the pages of a symbol writable, and all pages between them and those that are writable
+ * already. The symbol table is in a private, file-backed segment that contains no code (see the
+ * link options), so it can be writable for a moment. */
+static int open_pages(struct huddle_open_pages* open, const ElfW(Sym) * symbol) {
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-  const uintptr_t first = (uintptr_t)symbol & ~(page - 1);
-  const uintptr_t end = (uintptr_t)(symbol + 1);
-  return mprotect((void*)first, end - first, protection);
+  uintptr_t first = (uintptr_t)symbol & ~(page - 1);
+  uintptr_t end = ((uintptr_t)(symbol + 1) + page - 1) & ~(page - 1);
+  if (open->first <= first && end <= open->end) return 0;
+  if (open->end != 0 && open->first < first) first = open->first;
+  if (open->end > end) end = open->end;
+  if (mprotect((void*)first, end - first, PROT_READ | PROT_WRITE) != 0) return -1;
+  *open = (struct huddle_open_pages){first, end};
+  return 0;
 }
 
-void huddle_hide(void (*function)(void)) {
+void huddle_hide(struct huddle_open_pages* open, void (*function)(void)) {
   Dl_info info;
   ElfW(Sym)* symbol = NULL;
   if (dladdr1((void*)(uintptr_t)function, &info, (void**)&symbol, RTLD_DL_SYMENT) == 0) return;
-  if (symbol == NULL || make_symbol(symbol, PROT_READ | PROT_WRITE) != 0) return;
+  if (symbol == NULL || open_pages(open, symbol) != 0) return;
   symbol->st_shndx = SHN_UNDEF;
   symbol->st_value = 0;
-  make_symbol(symbol, PROT_READ);
+}
+
+void huddle_end_hiding(const struct huddle_open_pages* open) {
+  if (open->end != 0) mprotect((void*)open->first, open->end - open->first, PROT_READ);
 }
 
 static struct huddle_mpi mpi;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "stub_interface.h"
 
@@ -37,9 +38,18 @@ void* huddle_find_tool(const struct huddle_mpi* mpi, const char* name);
  * Hides symbols of this library. A program may use a weak symbol to test whether its MPI has a
  * function (mpi4py does), and must not find huddle's function if the MPI has none.
  */
+/* The pages of the symbol table that huddle_hide() has made writable. Changing the protection for
+ * every symbol would take longer than everything else in the start of a rank. */
+struct huddle_open_pages {
+  uintptr_t first;
+  uintptr_t end; /* 0: none */
+};
+
 /* After this call, libraries that are loaded later cannot find this function by name. The symbol
  * stays visible if the system does not permit the change. */
-void huddle_hide(void (*function)(void));
+void huddle_hide(struct huddle_open_pages* open, void (*function)(void));
+/* Makes the symbol table read-only again. */
+void huddle_end_hiding(const struct huddle_open_pages* open);
 
 /*
  * Routes a preloaded library's calls to its back end, to a tool in between, or to the MPI.

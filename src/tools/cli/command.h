@@ -7,7 +7,9 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -112,6 +114,15 @@ std::unique_ptr<Command> make_sim_command();
 std::unique_ptr<Command> make_reproduce_command();
 std::unique_ptr<Command> make_paths_command();
 std::unique_ptr<Command> make_ucx_command();
+
+// A command's name, and the function that creates the command.
+struct NamedCommand {
+  std::string_view name;
+  std::unique_ptr<Command> (*make)();
+};
+
+// Returns the names of all commands, in the order of the help.
+std::span<const NamedCommand> named_commands();
 
 // Returns every command, in the order of the help.
 std::vector<std::unique_ptr<Command>> all_commands();

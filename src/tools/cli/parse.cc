@@ -6,9 +6,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <csignal>
 #include <map>
+#include <span>
 #include <sstream>
 
 #include "common/text.h"
@@ -423,8 +425,39 @@ class Parser {
   Rests rests_;
 };
 
+// In the order of the help.
+constexpr std::array<NamedCommand, 17> command_table = {{{"run", make_run_command},
+                                                         {"topo", make_topo_command},
+                                                         {"calibrate", make_calibrate_command},
+                                                         {"explain", make_explain_command},
+                                                         {"map", make_map_command},
+                                                         {"profile", make_profile_command},
+                                                         {"watch", make_watch_command},
+                                                         {"doctor", make_doctor_command},
+                                                         {"bench", make_bench_command},
+                                                         {"report", make_report_command},
+                                                         {"distance", make_distance_command},
+                                                         {"schedule", make_schedule_command},
+                                                         {"sim", make_sim_command},
+                                                         {"reproduce", make_reproduce_command},
+                                                         {"paths", make_paths_command},
+                                                         {"ucx", make_ucx_command},
+                                                         {"config", make_config_command}}};
+
+// Returns the command that the first word names, or else all commands. Declaring the options of the
+// others would take longer than `huddle run` takes for everything else.
+std::vector<std::unique_ptr<Command>> commands_for(int argc, char** argv) {
+  for (const NamedCommand& command : command_table) {
+    if (argc < 2 || command.name != argv[1]) continue;
+    std::vector<std::unique_ptr<Command>> only;
+    only.push_back(command.make());
+    return only;
+  }
+  return all_commands();
+}
+
 int parse_and_run(int argc, char** argv, bool pipe_signal_was_ignored) {
-  const auto commands = all_commands();
+  const auto commands = commands_for(argc, argv);
   Parser parser(commands);
   Command* const command = parser.parse(argc, argv);
   if (command == nullptr) return static_cast<int>(ExitCode::fine);
@@ -446,25 +479,11 @@ int parse_and_run(int argc, char** argv, bool pipe_signal_was_ignored) {
 
 }  // namespace
 
+std::span<const NamedCommand> named_commands() { return command_table; }
+
 std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
-  commands.push_back(make_run_command());
-  commands.push_back(make_topo_command());
-  commands.push_back(make_calibrate_command());
-  commands.push_back(make_explain_command());
-  commands.push_back(make_map_command());
-  commands.push_back(make_profile_command());
-  commands.push_back(make_watch_command());
-  commands.push_back(make_doctor_command());
-  commands.push_back(make_bench_command());
-  commands.push_back(make_report_command());
-  commands.push_back(make_distance_command());
-  commands.push_back(make_schedule_command());
-  commands.push_back(make_sim_command());
-  commands.push_back(make_reproduce_command());
-  commands.push_back(make_paths_command());
-  commands.push_back(make_ucx_command());
-  commands.push_back(make_config_command());
+  for (const NamedCommand& command : command_table) commands.push_back(command.make());
   return commands;
 }
 

@@ -163,6 +163,19 @@ bool defines_symbol(const std::string& path, std::string_view symbol) {
   });
 }
 
+// Reads small parts into the same memory, which takes less time than mapping memory for the whole
+// file. The parts overlap, so that a text at the end of one is found.
+bool has_text(const std::string& path, std::string_view text) {
+  constexpr std::size_t part_bytes = std::size_t{32} << 10;
+  File file(path);
+  for (std::size_t offset = 0; offset < most_bytes; offset += part_bytes - text.size()) {
+    const std::string part = file.bytes_at(offset, part_bytes);
+    if (part.find(text) != std::string::npos) return true;
+    if (part.size() < part_bytes) return false;
+  }
+  return false;
+}
+
 bool names_symbol(const Elf& elf, std::string_view symbol) {
   const std::string between = '\0' + std::string(symbol) + '\0';
   return elf.symbols.find(between) != std::string::npos;

@@ -30,6 +30,10 @@ bool names_symbol(const Elf& elf, std::string_view symbol);
 // stripped symbols and for files that read_elf() does not read.
 bool defines_symbol(const std::string& path, std::string_view symbol);
 
+// Returns whether the file contains the text, of at most a few hundred bytes. Only the first 64 MiB
+// are searched.
+bool has_text(const std::string& path, std::string_view text);
+
 enum class Obstacle {
   none,           // or not detectable in advance: scripts load an MPI later
   linked_static,  // there is no loader that could preload anything

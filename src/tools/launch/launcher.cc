@@ -10,6 +10,7 @@
 
 #include "common/other_processes.h"
 #include "common/system.h"
+#include "tools/launch/inspect.h"
 #include "tools/launch/program.h"
 
 namespace huddle::launch {
@@ -52,6 +53,19 @@ bool is_slurm_in_trouble(std::string_view name, std::string_view printed) {
   return name == "srun" && printed.starts_with("srun: ");
 }
 
+// Open MPI links its launchers with this library up to version 4.
+constexpr std::string_view library_of_open_mpi_4 = "libopen-rte.so";
+
+// The launcher of MPICH and its derivatives, Hydra, prints this title above its version. All of
+// them pass variables on in the same way.
+constexpr std::string_view title_of_hydra = "HYDRA build details";
+
+// Returns the output for --version, or an empty text.
+std::string printed_version(const std::string& path) {
+  const auto output = run_program({path, "--version"}, version_wait);
+  return output ? output->text : std::string();
+}
+
 std::string name_of(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
@@ -78,6 +92,16 @@ Launcher launcher_from(const std::string& path, std::string_view name, std::stri
   return launcher;
 }
 
+Passing passing_in_file(const std::string& path) {
+  const auto elf = read_elf(path);
+  if (!elf) return Passing::unknown;
+  const bool has_orte = std::any_of(
+      elf->needed.begin(), elf->needed.end(),
+      [](const std::string& library) { return library.starts_with(library_of_open_mpi_4); });
+  if (has_orte) return Passing::x_each_context;
+  return has_text(path, title_of_hydra) ? Passing::genv : Passing::unknown;
+}
+
 std::optional<Launcher> find_launcher(const std::string& path) {
   const std::vector<std::string> links = along_links(path);
   const auto known = std::find_if(links.begin(), links.end(), [](const std::string& link) {
@@ -86,8 +110,17 @@ std::optional<Launcher> find_launcher(const std::string& path) {
   if (known == links.end()) return std::nullopt;
   const std::string name = name_of(*known);
   if (holds(inheriting_names, name)) return launcher_from(path, name, "");
-  const auto output = run_program({path, "--version"}, version_wait);
-  return launcher_from(path, name, output ? output->text : std::string());
+  // Running the launcher would take longer than everything else that `huddle run` does.
+  const Passing passing = passing_in_file(path);
+  if (passing != Passing::unknown) return Launcher{.path = path, .passing = passing};
+  return launcher_from(path, name, printed_version(path));
+}
+
+std::optional<doctor::MpiVersion> version_of(const Launcher& launcher) {
+  const bool was_identified_by_file =
+      launcher.passing == Passing::x_each_context || launcher.passing == Passing::genv;
+  if (launcher.version || !was_identified_by_file) return launcher.version;
+  return doctor::parse_mpi_version(printed_version(launcher.path));
 }
 
 }  // namespace huddle::launch

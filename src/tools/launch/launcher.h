@@ -27,7 +27,7 @@ enum class Passing {
 
 struct Launcher {
   std::string path;
-  std::optional<doctor::MpiVersion> version = {};  // none: not determined
+  std::optional<doctor::MpiVersion> version = {};  // none: unknown, or version_of() determines it
   Passing passing = Passing::unknown;
 };
 
@@ -37,9 +37,18 @@ bool is_launcher_name(std::string_view name);
 // Describes the launcher at `path` by its name and by its output for --version.
 Launcher launcher_from(const std::string& path, std::string_view name, std::string_view printed);
 
+// Returns how the launcher in a program file passes variables on, if the file itself shows to which
+// MPI it belongs; otherwise `unknown`.
+Passing passing_in_file(const std::string& path);
+
 // Returns the launcher at `path`. Identifies it by its own name or by that of a file to which it
-// links. Runs it with --version if that is safe. Returns none for any other program.
+// links. Runs it with --version if its file does not show its MPI and running it is safe. Returns
+// none for any other program.
 std::optional<Launcher> find_launcher(const std::string& path);
+
+// Returns the launcher's MPI and version. Runs it with --version if find_launcher() did not have
+// to. Returns none if it is not safe to run it, or if its output is unknown.
+std::optional<doctor::MpiVersion> version_of(const Launcher& launcher);
 
 // Returns the number of words after an option that belong to it; 0 for an unknown option or one
 // that contains its value. Used to find the program after the options.

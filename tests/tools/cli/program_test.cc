@@ -51,6 +51,12 @@ void expect_usage(const std::vector<std::string>& arguments, const std::string& 
   EXPECT_EQ(lines_of(ran.err)[0], "huddle: " + message);
 }
 
+TEST(Commands, AreFoundByTheirNames) {
+  for (const NamedCommand& command : named_commands()) {
+    EXPECT_EQ(command.make()->name(), command.name);
+  }
+}
+
 TEST(Help, ShowsTheFirstSteps) {
   const Ran ran = Program().run({"--help"});
   EXPECT_EQ(ran.status, 0);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "../../common/scratch.h"
 
@@ -71,6 +72,23 @@ TEST(FindLauncher, FollowsLinksAndRunsTheFile) {
   ASSERT_TRUE(launcher.has_value());
   EXPECT_EQ(launcher->path, scratch.path("alternative"));
   EXPECT_EQ(launcher->passing, Passing::x_each_context);
+}
+
+TEST(FindLauncher, RecognizesHydraWithoutRunningIt) {
+  const test::Scratch scratch;
+  const std::string launcher = scratch.path("mpirun");
+  fs::copy("/bin/sh", launcher);
+  EXPECT_EQ(passing_in_file(launcher), Passing::unknown);
+  std::ofstream(launcher, std::ios::binary | std::ios::app) << "HYDRA build details:";
+  const auto found = find_launcher(launcher);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->passing, Passing::genv);
+}
+
+TEST(FindLauncher, RunsScriptsWithTheTitleOfHydra) {
+  const test::Scratch scratch;
+  const std::string script = scratch.write("mpirun", "# HYDRA build details:\n");
+  EXPECT_EQ(passing_in_file(script), Passing::unknown);
 }
 
 TEST(FindLauncher, RunsOnlyFilesWithTheNameOfALauncher) {

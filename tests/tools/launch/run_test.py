@@ -9,6 +9,7 @@ are tested, and those in the folders in PEERS (separated by colons).
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -99,6 +100,32 @@ class Run(unittest.TestCase):
 
     def dry_run(self, *words, **more):
         return json.loads(self.huddle("--dry-run", "--json", *words, **more).stdout)
+
+    def libraries_by_process(self, *words):
+        """Returns the names of the libraries that each process of `huddle run --dry-run` loads."""
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.huddle("--dry-run", *words, LD_DEBUG="libs", LD_DEBUG_OUTPUT=f"{folder}/process")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            logs = [log.read_text(encoding="utf-8") for log in pathlib.Path(folder).iterdir()]
+        return [{pathlib.Path(path).name.partition(".so")[0]
+                 for path in re.findall(r"calling init: (\S+)", log)} for log in logs]
+
+    # The time that huddle takes before it becomes the command consists of these two counts.
+
+    def test_no_process_runs_before_debians_launchers(self):
+        for launcher in filter(shutil.which, ("mpirun.openmpi", "mpirun.mpich")):
+            with self.subTest(launcher):
+                self.assertEqual(len(self.libraries_by_process(launcher, "-n", 2, "./show")), 1)
+
+    def test_huddle_loads_no_libraries_that_it_can_contain(self):
+        loaded, = self.libraries_by_process("./show")
+        if any("san" in name for name in loaded):
+            self.skipTest("the runtime of a sanitizer loads libraries")
+        # libelf and libz belong to libbpf. Without libhwloc.a, huddle loads libhwloc and libudev.
+        allowed = {"libc", "libm", "libbpf", "libelf", "libz"}
+        if "libhwloc" in loaded:
+            allowed |= {"libhwloc", "libudev"}
+        self.assertLessEqual({name for name in loaded if not name.startswith("ld-linux")}, allowed)
 
     # Tests without a launcher.
 

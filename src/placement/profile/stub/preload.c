@@ -100,12 +100,14 @@ HUDDLE_PROFILE_NOTED_CALLS(HUDDLE_NOTE)
 
 __attribute__((constructor)) static void hide_new_names(void) {
   if (!huddle_is_probably_open_mpi()) return;
-#define HUDDLE_HIDE(name, arguments)          \
-  if (huddle_is_hidden("PMPI_" #name)) {      \
-    huddle_hide((void (*)(void))MPI_##name);  \
-    huddle_hide((void (*)(void))PMPI_##name); \
+  struct huddle_open_pages open = {0, 0};
+#define HUDDLE_HIDE(name, arguments)                 \
+  if (huddle_is_hidden("PMPI_" #name)) {             \
+    huddle_hide(&open, (void (*)(void))MPI_##name);  \
+    huddle_hide(&open, (void (*)(void))PMPI_##name); \
   }
   HUDDLE_PROFILE_NEW_CALLS(HUDDLE_HIDE)
   HUDDLE_PROFILE_NEW_COLLECTIVES(HUDDLE_HIDE)
 #undef HUDDLE_HIDE
+  huddle_end_hiding(&open);
 }

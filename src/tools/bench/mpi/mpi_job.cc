@@ -79,7 +79,7 @@ std::string abi_of(const std::string& library) {
 
 // Returns the version of a launcher, or of the launcher that a script starts.
 std::optional<doctor::MpiVersion> version_of(const std::string& launcher) {
-  if (const auto known = launch::find_launcher(launcher)) return known->version;
+  if (const auto known = launch::find_launcher(launcher)) return launch::version_of(*known);
   const auto output = run_program({launcher, "--version"}, version_wait);
   return output ? launch::launcher_from(launcher, "mpiexec", output->text).version : std::nullopt;
 }

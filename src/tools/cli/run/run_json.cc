@@ -64,10 +64,8 @@ std::string run_json(const launch::Plan& plan) {
   root["program"] = plan.program;
   root["launcher"] = plan.launcher ? Json(plan.launcher->path) : Json(nullptr);
   root["mpi"] = nullptr;
-  if (plan.launcher && plan.launcher->version) {
-    root["mpi"] = {{"family", plan.launcher->version->family},
-                   {"version", plan.launcher->version->version}};
-  }
+  const auto version = plan.launcher ? launch::version_of(*plan.launcher) : std::nullopt;
+  if (version) root["mpi"] = {{"family", version->family}, {"version", version->version}};
   root["argv"] = plan.command;
   root["environment"] = Json::object();
   for (const launch::Variable& change : plan.changes) {
