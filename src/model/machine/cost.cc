@@ -131,7 +131,10 @@ const Entry* answering(const Topology& topology, const std::vector<const Entry*>
 }  // namespace
 
 CostModel::CostModel(const Machine& machine)
-    : machine_(machine), index_(machine.topology), pair_row_(rows_of_pairs(machine)) {
+    : machine_(machine),
+      outstanding_misses_(machine::outstanding_misses(machine).per_core),
+      index_(machine.topology),
+      pair_row_(rows_of_pairs(machine)) {
   for (std::size_t level = 0; level <= machine.topology.levels.size(); ++level) {
     cost_of_level_.push_back(find_line(machine, level_name(machine.topology, level)));
   }
@@ -178,11 +181,30 @@ double CostModel::flags_ns(std::span<const int> writers, int reader, int flags_a
       if (writer == reader) continue;
       const LineCost& cost = line_cost(writer, reader);
       queue.join(line_ns(writer, reader), cost.writer_step_ns);
-      fetch_ns = std::max(fetch_ns, cost.reader_step_ns);
+      fetch_ns = std::max(fetch_ns, load_step_ns(writer, reader));
     }
     lines.join(queue.ns(), fetch_ns);
   }
   return lines.ns();
+}
+
+// Each store occupies one of the core's buffers until the reader has given up the line, which takes
+// as long as passing on a line that both sides write.
+double CostModel::queued_stores_ns(int writer, std::span<const int> readers) const {
+  const auto stores = static_cast<double>(readers.size());
+  const double buffers = outstanding_misses_;
+  if (stores <= buffers) return 0;
+  double all_ns = 0;
+  for (const int reader : readers) all_ns += shared_line_ns(writer, reader);
+  const double waiting = (stores - buffers) / stores;
+  return waiting * all_ns / buffers;
+}
+
+double CostModel::load_step_ns(int writer, int reader) const {
+  if (writer == reader) return 0;
+  const LineCost& cost = line_cost(writer, reader);
+  return std::max(cost.load_step_ns.value_or(cost.reader_step_ns),
+                  shared_line_ns(writer, reader) / outstanding_misses_);
 }
 
 double CostModel::own_copy_ns(const std::vector<CopyCurve>& copies, double bytes,

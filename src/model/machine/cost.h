@@ -77,6 +77,15 @@ class CostModel {
   // Requires: flags_a_line >= 1.
   double flags_ns(std::span<const int> writers, int reader, int flags_a_line) const;
 
+  // Returns how much later than a single store to a line of one reader the last of several stores
+  // becomes visible, one to a line of each reader, all of which have cached their line. It is not 0
+  // if there are more of them than outstanding misses of a core.
+  double queued_stores_ns(int writer, std::span<const int> readers) const;
+  // Returns the least time between two loads by one core of lines that another has written.
+  double load_step_ns(int writer, int reader) const;
+  // Returns the number of lines that a core can have requested at the same time.
+  int outstanding_misses() const { return outstanding_misses_; }
+
   double copy_ns(const Copy& copy) const;
 
   // Returns the time to transfer a block from one hardware thread to another through shared memory.
@@ -120,6 +129,7 @@ class CostModel {
   double handoffs_ns(const Copy& copy, double source_ns, double target_ns) const;
 
   const Machine& machine_;
+  int outstanding_misses_;
   GroupIndex index_;
   std::vector<const LineCost*> cost_of_level_;  // by joining level; the last is the machine's
   std::vector<int> pair_row_;                   // by hardware thread: its core's row in pairs

@@ -33,13 +33,22 @@ constexpr double shared_share = 0.6;
 constexpr double reader_step_share = 0.3;
 constexpr double writer_step_share = 0.5;
 
+LineCost line_of(const std::string& level, double one_way_ns) {
+  return {level,
+          one_way_ns,
+          one_way_ns * shared_share,
+          one_way_ns * reader_step_share,
+          one_way_ns * writer_step_share,
+          0,
+          Origin::estimated};
+}
+
 std::vector<LineCost> generic_lines(const Topology& topology) {
   std::vector<LineCost> lines;
   double inner_ns = 0;  // an outer level is never faster than an inner one
   for (const std::string& level : joining_levels(topology)) {
     inner_ns = std::max(inner_ns, generic_line_ns(level));
-    lines.push_back({level, inner_ns, inner_ns * shared_share, inner_ns * reader_step_share,
-                     inner_ns * writer_step_share, 0, Origin::estimated});
+    lines.push_back(line_of(level, inner_ns));
   }
   return lines;
 }
@@ -101,26 +110,6 @@ std::vector<CopyCurve> generic_copies(const Topology& topology) {
 
 constexpr double memory_far_ns = 160;
 
-std::vector<HandoffCurve> generic_handoffs(const std::vector<LineCost>& lines) {
-  std::vector<HandoffCurve> handoffs;
-  for (const LineCost& line : lines) {
-    for (std::size_t kind = 0; kind < handoff_facts.size(); ++kind) {
-      const HandoffFacts& facts = handoff_facts[kind];
-      // The rates in the table are for cores that share a cache; they are lower if lines take
-      // longer.
-      const double slowdown = std::max(1.0, line.one_way_ns / generic_line_ns("l3"));
-      Curve curve;
-      for (const double bytes : {4096.0, 65536.0, 1048576.0}) {
-        curve.bytes.push_back(bytes);
-        curve.ns.push_back(line.one_way_ns +
-                           (facts.start_ns + bytes / facts.bytes_per_ns) * slowdown);
-      }
-      handoffs.push_back({line.level, static_cast<HandoffKind>(kind), curve, Origin::estimated});
-    }
-  }
-  return handoffs;
-}
-
 std::vector<MemoryCost> generic_memory(const Topology& topology,
                                        const std::vector<LineCost>& lines) {
   constexpr double far_factor = 1.6;
@@ -170,12 +159,35 @@ std::vector<SystemCost> generic_system() {
 
 }  // namespace
 
+std::vector<HandoffCurve> generic_handoffs(const std::vector<LineCost>& lines) {
+  std::vector<HandoffCurve> handoffs;
+  for (const LineCost& line : lines) {
+    for (std::size_t kind = 0; kind < handoff_facts.size(); ++kind) {
+      const HandoffFacts& facts = handoff_facts[kind];
+      // The rates in the table are for cores that share a cache; they are lower if lines take
+      // longer.
+      const double slowdown = std::max(1.0, line.one_way_ns / generic_line_ns("l3"));
+      Curve curve;
+      for (const double bytes : {4096.0, 65536.0, 1048576.0}) {
+        curve.bytes.push_back(bytes);
+        curve.ns.push_back(line.one_way_ns +
+                           (facts.start_ns + bytes / facts.bytes_per_ns) * slowdown);
+      }
+      handoffs.push_back({line.level, static_cast<HandoffKind>(kind), curve, Origin::estimated});
+    }
+  }
+  return handoffs;
+}
+
+LineCost generic_line(const std::string& level) { return line_of(level, generic_line_ns(level)); }
+
 Machine generic_machine(const Topology& topology) {
   Machine machine;
   machine.name = fingerprint(topology);
   machine.topology = topology;
   machine.provenance.method = "uncalibrated: generic figures";
   machine.line = generic_lines(topology);
+  machine.outstanding_misses = outstanding_misses(machine);
   machine.copy = generic_copies(topology);
   machine.handoff = generic_handoffs(machine.line);
   machine.memory = generic_memory(topology, machine.line);

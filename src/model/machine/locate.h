@@ -22,6 +22,10 @@ struct LoadedMachine {
 
 // Returns documented estimates for a machine without measurements: all figures are `estimated`.
 Machine generic_machine(const Topology& topology);
+// Returns the estimate for a cache line between two cores that share only this level.
+LineCost generic_line(const std::string& level);
+// Returns estimates of all kinds of hand-offs between cores with these latencies.
+std::vector<HandoffCurve> generic_handoffs(const std::vector<LineCost>& lines);
 
 // Returns the paths where a file for this topology is searched for, in order:
 // $XDG_CONFIG_HOME/huddle/machines/<fingerprint>.toml, /etc/huddle/machines/<fingerprint>.toml.

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/text.h"
+#include "model/machine/cpu_family.h"
 
 namespace huddle::machine {
 namespace {
@@ -138,6 +139,7 @@ void check_line(const Machine& machine) {
     entry.time(cost.shared_ns, "shared_ns");
     entry.surcharge(cost.reader_step_ns, "reader_step_ns");
     entry.surcharge(cost.writer_step_ns, "writer_step_ns");
+    entry.surcharge(cost.load_step_ns.value_or(0), "load_step_ns");
     entry.spread(cost.spread);
     levels.insert(cost.level);
   }
@@ -172,6 +174,13 @@ void check_pairs(const Machine& machine) {
       if (ns != pairs.one_way_ns[j * n + i]) entry.refuse("the matrix of pairs is not symmetric");
     }
   }
+}
+
+void check_outstanding_misses(const Machine& machine) {
+  if (!machine.outstanding_misses) return;
+  constexpr double most_misses = 1024;  // far more than any core has
+  const Entry entry(machine.topology, "outstanding_misses", 0, "outstanding_misses");
+  entry.range(machine.outstanding_misses->per_core, 1, most_misses, "per_core");
 }
 
 void check_copies(const Machine& machine, const std::vector<CopyCurve>& copies,
@@ -312,6 +321,7 @@ void validate(const Machine& machine) {
   validate(machine.topology);
   check_line(machine);
   check_pairs(machine);
+  check_outstanding_misses(machine);
   check_copies(machine);
   check_handoffs(machine);
   check_paths(machine);
@@ -320,6 +330,11 @@ void validate(const Machine& machine) {
   check_arrays(machine);
   check_networks(machine);
   check_mpi_collectives(machine);
+}
+
+OutstandingMisses outstanding_misses(const Machine& machine) {
+  if (machine.outstanding_misses) return *machine.outstanding_misses;
+  return {cpu_family(machine.topology.cpu_model).outstanding_misses, Origin::estimated};
 }
 
 bool calibrated(const Machine& machine) {

@@ -70,6 +70,10 @@ struct LineCost {
   Origin origin = Origin::estimated;
   // Origin of the two steps, which differs because measuring them takes three cores.
   Origin steps_origin = Origin::estimated;
+  // Per additional line that one core loads from others; reader_step_ns if not given.
+  std::optional<double> load_step_ns = {};
+  // Origin of shared_ns if it is not that of one_way_ns.
+  std::optional<Origin> shared_origin = {};
 
   bool operator==(const LineCost&) const = default;
 };
@@ -276,6 +280,16 @@ struct Doubt {
   bool operator==(const Doubt&) const = default;
 };
 
+// The number of cache lines that a core can have requested from other cores at the same time.
+// Further stores to lines that others have cached, and loads of lines that others have written,
+// wait.
+struct OutstandingMisses {
+  int per_core = 0;
+  Origin origin = Origin::estimated;
+
+  bool operator==(const OutstandingMisses&) const = default;
+};
+
 struct Machine {
   std::string name;  // "xeon-e5-2620v4-2s"
   Topology topology;
@@ -283,6 +297,7 @@ struct Machine {
   int line_bytes = 64;
   std::vector<LineCost> line;  // one per joining level
   std::optional<LinePairs> pairs;
+  std::optional<OutstandingMisses> outstanding_misses;  // if missing, that of the CPU's family
   std::vector<CopyCurve> copy;
   // The copies with non-temporal stores; empty if not measured.
   std::vector<CopyCurve> copy_past_caches;
@@ -301,6 +316,9 @@ struct Machine {
 // Throws Flaw for the first invalid value: a negative time, a level that the topology does not
 // have, a joining level without a latency, a matrix of the wrong size, sizes that do not ascend.
 void validate(const Machine& machine);
+
+// Returns the machine's number of outstanding misses, or the estimate for its CPU's family.
+OutstandingMisses outstanding_misses(const Machine& machine);
 
 // Returns whether any cache-line latency, copy or system call was measured.
 bool calibrated(const Machine& machine);

@@ -61,6 +61,10 @@ class Reader {
     if (!document_.has("topology")) document_.refuse("", "'[topology]' is missing");
     read_one("topology", [this](TomlTable& table) { read_topology(table); });
     read_one("pairs", [this](TomlTable& table) { read_pairs(table); });
+    read_one("outstanding_misses", [this](TomlTable& table) {
+      machine_.outstanding_misses = {static_cast<int>(table.integer("per_core", 1, 1 << 20)),
+                                     origin(table)};
+    });
     read_entries();
     document_.finish();
     check();
@@ -220,9 +224,11 @@ LineCost line_cost(TomlTable& table) {
   cost.shared_ns = table.number("shared_ns");
   cost.reader_step_ns = table.number("reader_step_ns");
   cost.writer_step_ns = table.number("writer_step_ns");
+  if (table.has("load_step_ns")) cost.load_step_ns = table.number("load_step_ns");
   cost.spread = table.number_or("spread", 0);
   cost.origin = origin(table);
   if (table.has("steps_origin")) cost.steps_origin = origin(table, "steps_origin");
+  if (table.has("shared_origin")) cost.shared_origin = origin(table, "shared_origin");
   return cost;
 }
 

@@ -53,6 +53,11 @@ class Writer {
     write_topology(machine.topology);
     for (const LineCost& cost : machine.line) write_line(cost);
     if (machine.pairs) write_pairs(*machine.pairs);
+    if (machine.outstanding_misses) {
+      line("\n[outstanding_misses]");
+      key("per_core", machine.outstanding_misses->per_core);
+      origin_key(machine.outstanding_misses->origin);
+    }
     write_curves(machine);
     write_scalars(machine);
     for (const Doubt& doubt : machine.doubts) {
@@ -150,9 +155,11 @@ void Writer::write_line(const LineCost& cost) {
   key("shared_ns", cost.shared_ns);
   key("reader_step_ns", cost.reader_step_ns);
   key("writer_step_ns", cost.writer_step_ns);
+  if (cost.load_step_ns) key("load_step_ns", *cost.load_step_ns);
   key("spread", cost.spread);
   origin_key(cost.origin);
   origin_key(cost.steps_origin, "steps_origin");
+  if (cost.shared_origin) origin_key(*cost.shared_origin, "shared_origin");
 }
 
 void Writer::write_pairs(const LinePairs& pairs) {

@@ -88,6 +88,11 @@ class Costs {
   double queue_ns(int from, std::span<const int> readers) const;
   // Returns the time until `reader` has seen the flags of all writers.
   double flags_ns(std::span<const int> writers, int reader, int flags_a_line) const;
+  // Returns how much longer a rank needs to store a flag in a line of each reader than for one
+  // flag.
+  double queued_stores_ns(int from, std::span<const int> readers) const {
+    return model_.queued_stores_ns(pu(from), pus(readers));
+  }
   // Returns the time until every rank has seen the flags of all others; each flag is in a line of
   // its own, which all others read.
   double synchronization_ns() const;

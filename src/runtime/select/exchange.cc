@@ -375,8 +375,11 @@ double pairs_rooted_ns(const Costs& costs, int cells, const Request& request,
   const auto turns = static_cast<double>(others.size());
   const double root_ns = to_root ? tiles.each.read_ns : tiles.each.write_ns;
   const double peer_ns = to_root ? tiles.each.write_ns : tiles.each.read_ns;
+  // The root stores a flag for each peer. The stores wait for the lines while it writes data.
+  const double stores_ns =
+      std::max(0.0, costs.queued_stores_ns(0, others) - turns * tiles.each.write_ns);
   const double flags_ns =
-      to_root ? costs.flags_ns(others, 0, 1) : costs.line_ns(0, costs.farthest_from(0));
+      to_root ? costs.flags_ns(others, 0, 1) : costs.line_ns(0, costs.farthest_from(0)) + stores_ns;
   // If the root is the bottleneck, it moves all data, before or after one tile of a peer. If a tile
   // takes a peer longer than the root needs for a tile of each peer, a peer moves all its data,
   // before or after one tile of the root.

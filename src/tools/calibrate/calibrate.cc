@@ -106,6 +106,7 @@ void complete(Findings& findings, const Plan& plan) {
   const Machine generic = machine::generic_machine(machine.topology);
   estimate_missing_lines(machine, generic);
   estimate_missing_steps(machine, generic);
+  machine.outstanding_misses = generic.outstanding_misses;
   take_if_empty(machine.copy, generic.copy);
   estimate_missing_copy(machine, generic);
   take_if_empty(machine.handoff, generic.handoff);

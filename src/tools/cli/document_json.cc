@@ -102,6 +102,7 @@ Json lines_json(const Machine& machine) {
   for (const auto& cost : machine.line) {
     list.push_back({{"level", cost.level},
                     {"origin", origin_text(cost.origin)},
+                    {"shared_origin", origin_text(cost.shared_origin.value_or(cost.origin))},
                     {"steps_origin", origin_text(cost.steps_origin)},
                     {"one_way_ns", cost.one_way_ns},
                     {"shared_ns", cost.shared_ns},

@@ -24,13 +24,14 @@ void redraw_curves(Entries& entries, Draws& draws) {
 }
 
 void redraw(machine::LineCost& line, Draws& draws) {
-  if (line.origin == Origin::estimated) {
-    line.one_way_ns *= draws.factor();
+  if (line.origin == Origin::estimated) line.one_way_ns *= draws.factor();
+  if (line.shared_origin.value_or(line.origin) == Origin::estimated) {
     line.shared_ns *= draws.factor();
   }
   if (line.steps_origin == Origin::estimated) {
     line.reader_step_ns *= draws.factor();
     line.writer_step_ns *= draws.factor();
+    if (line.load_step_ns) *line.load_step_ns *= draws.factor();
   }
 }
 

@@ -167,6 +167,25 @@ TEST(Cost, PackedFlagsQueueAndSpreadFlagsAreFetchedOneByOne) {
   EXPECT_EQ(cost.flags_ns(writers, 0, 2), 50 + 20 + 10);
 }
 
+TEST(Cost, StoresBeyondOutstandingMissesWait) {
+  Machine machine = machine_of("pack:1 l3:3 core:4 pu:1");
+  machine.outstanding_misses = {4, Origin::estimated};
+  const CostModel cost(machine);
+  const std::vector<int> few = {1, 2, 3, 4};
+  EXPECT_EQ(cost.queued_stores_ns(0, few), 0);
+  const std::vector<int> many = {4, 5, 6, 7, 8, 9, 10, 11};
+  // Four of eight stores wait for others, and four are in flight at a time.
+  EXPECT_DOUBLE_EQ(cost.queued_stores_ns(0, many), cost.shared_line_ns(0, 4));
+}
+
+TEST(Cost, LoadsBeyondOutstandingMissesWait) {
+  Machine machine = machine_of("pack:1 l3:3 core:4 pu:1");
+  for (LineCost& line : machine.line) line.reader_step_ns = 0;
+  machine.outstanding_misses = {4, Origin::estimated};
+  const CostModel cost(machine);
+  EXPECT_DOUBLE_EQ(cost.load_step_ns(0, 4), cost.shared_line_ns(0, 4) / 4);
+}
+
 TEST(Cost, FarMemoryAppliesItsFactor) {
   const Machine machine = machine_of("pack:2 numa:2 l3:1 core:4 pu:1");
   const CostModel cost(machine);

@@ -164,6 +164,16 @@ TEST(MachineFile, ErrorNamesAMissingLevel) {
   expect_refused(format_machine(machine), "level machine has no line latency");
 }
 
+TEST(MachineFile, OptionalFiguresOfLinesRoundTrip) {
+  Machine machine = sample();
+  machine.outstanding_misses = {12, Origin::published};
+  machine.line.front().load_step_ns = 4;
+  machine.line.front().shared_origin = Origin::published;
+  EXPECT_EQ(parse_machine(format_machine(machine), "x"), machine);
+  machine.outstanding_misses->per_core = 0;
+  expect_refused(format_machine(machine), "per_core");
+}
+
 TEST(MachineFile, PathAtALevelRoundTripsAndDuplicatesAreRejected) {
   Machine machine = sample();
   machine.paths.push_back({"cma", 1, {{1000}, {500}, {}}, Origin::measured, "l3"});

@@ -27,6 +27,7 @@ struct Known {
   int pus = 0;
   std::vector<std::string> joining;
   bool has_cma = true;
+  bool has_network = true;
 };
 
 void PrintTo(const Known& known, std::ostream* out) { *out << known.name; }
@@ -42,6 +43,9 @@ const std::vector<Known>& known_machines() {
       {"deepcomp-6800", 4, 4, {"machine"}, false},
       {"i7-6700", 4, 8, {"core", "l3"}, true},
       {"lu-pc-2x4", 8, 8, {"l2", "l3", "machine"}, true},
+      {"amd-epyc-7r13-2s", 96, 192, {"core", "l3", "group1", "numa", "machine"}, true, false},
+      {"xeon-gold-6242-2s", 32, 64, {"core", "l3", "machine"}, true, false},
+      {"xeon-platinum-8375c-2s", 64, 128, {"core", "l3", "machine"}, true, false},
       {"epyc-2x64-estimate", 128, 128, {"l3", "numa", "package", "machine"}, true},
   };
   return all;
@@ -151,7 +155,8 @@ TEST_P(PaperMachine, CostsGrowOutward) {
     line_ns = model_.line_ns(a, b);
   }
   for (const MemoryCost& memory : machine_.memory) {
-    EXPECT_GT(memory.load_ns, load_ns);
+    // Levels inside one NUMA node have the same memory.
+    EXPECT_GE(memory.load_ns, load_ns);
     load_ns = memory.load_ns;
   }
   std::set<HandoffKind> kinds;
@@ -193,8 +198,10 @@ TEST_P(PaperMachine, PredictsEveryTime) {
     expect_time(model_.system_ns(static_cast<SystemCall>(call)), "system call");
   }
   for (const double bytes : curve_sizes) {
-    expect_time(model_.message_ns(bytes, 0), "message");
-    expect_time(model_.message_ns(bytes, GetParam().cores - 1), "message among many");
+    if (GetParam().has_network) {
+      expect_time(model_.message_ns(bytes, 0), "message");
+      expect_time(model_.message_ns(bytes, GetParam().cores - 1), "message among many");
+    }
     EXPECT_EQ(std::isfinite(model_.path_ns("cma", bytes, GetParam().cores - 1)),
               GetParam().has_cma);
   }

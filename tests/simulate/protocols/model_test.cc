@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -132,6 +133,43 @@ TEST(SimulatedContext, ReadersOfALineAreServedInTurn) {
 }
 
 // All cores of a die write data that no cache holds: they share the bandwidth of the die's memory.
+// Rank 0 stores to a line of every other rank. Returns when the last rank has its line.
+double last_of_stores_ns(machine::Machine machine, int misses) {
+  machine.outstanding_misses = {misses, machine::Origin::estimated};
+  std::vector<int> pus(32);
+  std::iota(pus.begin(), pus.end(), 0);
+  const Outcome outcome = outcome_of(machine, pus, [](SimulatedContext& ctx) {
+    const auto line_of = [](int rank) {
+      return context::Address{context::Region::shared, 0, static_cast<std::size_t>(rank) * 64};
+    };
+    for (context::Sequence call = 1; call <= 2; ++call) {
+      ctx.meet();
+      const context::Sequence value = context::first_sequence + call;
+      if (ctx.rank() > 0) ctx.wait(line_of(ctx.rank()), context::until_reached(value));
+      for (int rank = 1; ctx.rank() == 0 && rank < ctx.ranks(); ++rank) {
+        ctx.store(line_of(rank), value);
+      }
+    }
+  });
+  return outcome.all_ns();
+}
+
+TEST(SimulatedContext, StoresWaitForOutstandingMisses) {
+  const machine::Machine machine = songshan();
+  const machine::CostModel model(machine);
+  double all_ns = 0;
+  double longest_ns = 0;
+  for (int pu = 1; pu < 32; ++pu) {
+    all_ns += model.shared_line_ns(0, pu);
+    longest_ns = std::max(longest_ns, model.line_ns(0, pu));
+  }
+  EXPECT_DOUBLE_EQ(last_of_stores_ns(machine, 31), longest_ns);
+  // One at a time: the last line is requested after all others.
+  EXPECT_NEAR(last_of_stores_ns(machine, 1), all_ns + longest_ns, longest_ns);
+  EXPECT_GT(last_of_stores_ns(machine, 8), 1.5 * longest_ns);
+  EXPECT_LT(last_of_stores_ns(machine, 8), last_of_stores_ns(machine, 4));
+}
+
 TEST(SimulatedContext, CopiesOnOneDieShareItsMemory) {
   constexpr std::size_t bytes = 64 << 20;
   const auto copied_ns = [](std::vector<int> pus) {

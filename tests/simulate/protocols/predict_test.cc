@@ -188,6 +188,19 @@ TEST(Predict, RootMemoryLimitsGather) {
 
 // A barrier by levels keeps lines inside groups, which pays off if latencies between groups are
 // long.
+// One core stores to a line of each of 127 others, which cannot all be in flight.
+TEST(Predict, ClosedFormAndSimulationLimitStoresOfSmallScatter) {
+  const Team team(machine_named("epyc-2x64-estimate"), 128);
+  const Request request{Operation::scatter, 8, 1};
+  const double closed_ns = select::cheapest(team.candidates(request)).ns;
+  const double simulated_ns = team.ns(request);
+  for (const double ns : {closed_ns, simulated_ns}) {
+    EXPECT_GT(ns, 1000);
+    EXPECT_LT(ns, 5000);
+  }
+  EXPECT_NEAR(closed_ns, simulated_ns, 0.2 * simulated_ns);
+}
+
 TEST(Predict, SwappedLatenciesReverseTheChoice) {
   const auto flat_over_levels = [](bool swapped) {
     machine::Machine machine = machine_named("songshan");

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -278,6 +279,44 @@ TEST(CalibrateNetwork, ReplacesResultsOfTheSameRanks) {
   EXPECT_EQ(machine.mpi_collectives[0].ranks, 6);
   EXPECT_EQ(machine.mpi_collectives[1].mpi, "An MPI 2");
   EXPECT_EQ(machine.mpi_collectives[2].operation, "reduce");
+}
+
+// Writes a file into the home folder of the program.
+std::string written(const Program& program, const std::string& name, const std::string& text) {
+  const std::string path = program.home().path(name);
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(Calibrate, PublishedLatenciesBecomeMachineThatTopoDraws) {
+  const Program program;
+  const std::string csv = written(program, "table.csv", ",,,\n20,,,\n100,101,,\n99,100,21,\n");
+  const std::string file = program.home().path("two-sockets.toml");
+  const Ran ran = program.run({"calibrate", "--from-latencies", csv, "-o", file});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("assumed to be sockets"));
+  const machine::Machine machine = machine::read_machine_file(file);
+  EXPECT_EQ(machine.name, "two-sockets");
+  EXPECT_EQ(machine::find_level(machine.topology, "package")->groups.size(), 2U);
+
+  const Ran drawn = program.run({"topo", "--machine", file});
+  EXPECT_EQ(drawn.status, 0) << drawn.err;
+  EXPECT_THAT(drawn.out, HasSubstr("package"));
+}
+
+TEST(Calibrate, MalformedLatenciesAreAnError) {
+  const Program program;
+  const std::string csv = written(program, "table.csv", ",\nnan,\n");
+  const Ran ran = program.run({"calibrate", "--from-latencies", csv});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("table.csv:2: 'nan' in field 1 is no latency"));
+  EXPECT_EQ(ran.out, "");
+}
+
+TEST(Calibrate, OptionsOfPublishedLatenciesRequireTheirFile) {
+  const Ran ran = Program().run({"calibrate", "--levels-only"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("--from-latencies"));
 }
 
 }  // namespace

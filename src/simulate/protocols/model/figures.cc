@@ -207,7 +207,7 @@ void Figures::find_ways() {
             std::find_if(machine.line.begin(), machine.line.end(),
                          [&](const machine::LineCost& one) { return one.level == levels_[level]; });
         way = {model_.line_ns(from, to), model_.shared_line_ns(from, to), cost->reader_step_ns,
-               cost->writer_step_ns, static_cast<int>(level)};
+               cost->writer_step_ns,     model_.load_step_ns(from, to),   static_cast<int>(level)};
         const bool is_first = shortest_way_ns_ == 0;
         shortest_way_ns_ = is_first ? way.line_ns : std::min(shortest_way_ns_, way.line_ns);
       }

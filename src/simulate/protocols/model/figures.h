@@ -107,11 +107,13 @@ class Figures {
     double shared_ns = 0;
     double reader_step_ns = 0;
     double writer_step_ns = 0;
-    int level = 0;  // innermost level that contains both
+    double load_step_ns = 0;  // between successive loads of several lines by one rank
+    int level = 0;            // innermost level that contains both
   };
   const Way& way(int from, int to) const {
     return ways_[static_cast<std::size_t>(from) * pus_.size() + static_cast<std::size_t>(to)];
   }
+  int outstanding_misses() const { return model_.outstanding_misses(); }
   double shortest_way_ns() const { return shortest_way_ns_; }
   // Names for Way::level: the topology's levels, and the whole machine.
   const std::vector<std::string>& levels() const { return levels_; }

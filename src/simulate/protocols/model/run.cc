@@ -173,17 +173,44 @@ Run::Line* Run::line_around(context::Address place, std::size_t bytes) {
   return known == lines.end() ? nullptr : &known->second;
 }
 
-// Stores complete immediately and no rank waits for them: the time until others see them is part of
-// the line's latency. A rank that obtains a line from another writer has to wait for it, however.
+// Returns when a store can request the line, and occupies a buffer from then until all other ranks
+// have given up the line. Returns `now_ns` if no other rank has it. Further stores to a line that
+// is on its way need no other request.
+double Run::requested_ns(int rank, Line& line, double now_ns) {
+  if (line.writer == rank && now_ns < line.arrives_ns) return line.owned_ns;
+  double held_ns = 0;
+  for (int other = 0; other < ranks(); ++other) {
+    if (other != rank && line.has[static_cast<std::size_t>(other)] != 0) {
+      held_ns = std::max(held_ns, figures_.way(other, rank).shared_ns);
+    }
+  }
+  if (held_ns == 0) return now_ns;
+  std::multiset<double>& ends = of(rank).stores_end_ns;
+  double start_ns = now_ns;
+  if (static_cast<int>(ends.size()) >= figures_.outstanding_misses()) {
+    start_ns = std::max(now_ns, *ends.begin());
+    ends.erase(ends.begin());
+  }
+  line.arrives_ns = start_ns + held_ns;
+  ends.insert(line.arrives_ns);
+  return start_ns;
+}
+
+// No rank waits for its stores: the time until others see them is part of the line's latency. They
+// wait for a buffer, however, and a rank that obtains a line from another writer has to wait for
+// it.
 void Run::take_over(int rank, Line& line) {
   const double now = now_ns(rank);
-  line.written_ns = now;
-  if (line.writer != rank && line.writer >= 0) {
+  const bool is_own = line.writer == rank;
+  const double start_ns = requested_ns(rank, line, now);
+  line.written_ns = std::max(now, start_ns);
+  if (!is_own && line.writer >= 0) {
     if (line.has[static_cast<std::size_t>(rank)] == 0) count_lines(line.writer, rank, 1);
-    line.written_ns = std::max(now, line.writable_ns);
+    line.written_ns = std::max(line.written_ns, line.writable_ns);
     line.writable_ns = line.written_ns + figures_.way(line.writer, rank).writer_step_ns;
     line.writer_before = line.writer;
   }
+  line.owned_ns = start_ns;
   line.writer = rank;
   std::fill(line.has.begin(), line.has.end(), 0);
   line.has[static_cast<std::size_t>(rank)] = 1;
@@ -206,7 +233,7 @@ void Run::look_at(int rank, Line& line) {
   const double now = now_ns(rank);
   double least_ns = now;
   if (me.looks_since_ns) {
-    least_ns += figures_.way(line.writer, rank).reader_step_ns;
+    least_ns += figures_.way(line.writer, rank).load_step_ns;
   } else {
     me.looks_since_ns = now;
   }

@@ -239,6 +239,8 @@ class Run {
     int writer_before = -1;
     std::vector<char> has;  // by rank: has it since the last write
     double written_ns = 0;
+    double owned_ns = 0;     // the writer requested it then
+    double arrives_ns = 0;   // the writer has it then
     double writable_ns = 0;  // the next writer waits until then
     double readable_ns = 0;  // the next reader gets it then
     std::vector<int> waiting;
@@ -257,6 +259,8 @@ class Run {
     // Start of the first of several consecutive checks of flags. Such checks overlap, also across
     // stores and short copies, because the CPU executes speculatively.
     std::optional<double> looks_since_ns;
+    // When the stores end that occupy a buffer of the core.
+    std::multiset<double> stores_end_ns;
     std::vector<context::AwaitedFlag> awaited;  // while it waits
     double waits_since_ns = 0;
     bool has_begun = false;
@@ -281,6 +285,7 @@ class Run {
   void catch_up(int rank);
   void finish_work(int rank);
   double now_ns(int rank) { return of(rank).clock_ns + of(rank).work.alone_ns; }
+  double requested_ns(int rank, Line& line, double now_ns);
   void take_over(int rank, Line& line);
   // Returns when the rank has the line if it requested it at asked_ns.
   double fetch_ns(int rank, Line& line, double asked_ns);

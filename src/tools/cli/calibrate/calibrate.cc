@@ -122,7 +122,8 @@ class CalibrateCommand : public Command {
            "  huddle calibrate --dry-run    show the steps and how long they take\n"
            "  huddle calibrate -o x.toml    save to this file, for --machine x.toml\n"
            "  huddle calibrate --network mpirun --host a:8,b:8 -n 16   between nodes\n"
-           "  huddle calibrate --dry-run --synthetic 'pack:2 l3:4 core:8 pu:2'\n\n"
+           "  huddle calibrate --dry-run --synthetic 'pack:2 l3:4 core:8 pu:2'\n"
+           "  huddle calibrate --from-latencies x.csv -o x.toml   from published latencies\n\n"
            "Only this machine can be measured: --xml and --synthetic require --dry-run.\n"
            "To share the figures with all users of a node, copy the file to /etc/huddle/machines "
            "and keep the name that huddle calibrate gave it; a file with another name is only used "
@@ -145,6 +146,7 @@ class CalibrateCommand : public Command {
             const std::string& file) const;
 
   ExitCode calibrate_network(const Context& context) const;
+  ExitCode import_latencies(const Context& context) const;
 
   bool quick_ = false;
   bool network_ = false;
@@ -156,6 +158,7 @@ class CalibrateCommand : public Command {
   bool force_ = false;
   std::string output_;
   DescribedMachine described_;
+  PublishedOptions published_;
 };
 
 void CalibrateCommand::declare(Options& options) {
@@ -174,11 +177,14 @@ void CalibrateCommand::declare(Options& options) {
                "are unsteady");
   options.flag("--strict", strict_, "exit with status 1 if a measurement is unsteady");
   described_.declare(options);
+  published_.declare(options);
   options.rest("LAUNCHER", launcher_,
                "with --network: the launcher and its options, such as mpirun -n 8");
   for (const char* const of_node : {"--xml", "--synthetic", "--strict"}) {
     options.exclude("--network", of_node);
   }
+  options.exclude("--from-latencies", "--xml");
+  options.exclude("--from-latencies", "--synthetic");
 }
 
 void CalibrateCommand::check_options() const {
@@ -270,8 +276,24 @@ ExitCode CalibrateCommand::calibrate_network(const Context& context) const {
   return ExitCode::fine;
 }
 
+// Writes to standard output by default, because the file does not describe this machine.
+ExitCode CalibrateCommand::import_latencies(const Context& context) const {
+  const bool to_file = !output_.empty() && output_ != standard_output;
+  if (to_file) require_folder_of(output_);
+  const std::string text = published_machine_text(context, published_, output_);
+  if (to_file) {
+    write_text(text, output_);
+    context.console.print(fmt::format("Written to {}; to draw it: huddle topo --machine {}\n",
+                                      output_, std::filesystem::absolute(output_).string()));
+  } else {
+    context.console.print(text);
+  }
+  return ExitCode::fine;
+}
+
 ExitCode CalibrateCommand::run(const Context& context) {
   check_options();
+  if (!published_.file.empty()) return import_latencies(context);
   if (network_) return calibrate_network(context);
   const machine::Discovery discovery = discover();
   const calibrate::Plan plan = calibrate::make_plan(

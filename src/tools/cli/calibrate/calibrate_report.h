@@ -53,6 +53,24 @@ bench::network::Measured measure_network(const Context& context, const NetworkOp
 // MPI, and of its network.
 void keep_network(machine::Machine& machine, const bench::network::Measured& measured);
 
+// `huddle calibrate --from-latencies`: makes a machine file from published latencies.
+struct PublishedOptions {
+  std::string file;  // of the latencies; empty: measure this machine instead
+  std::string like;
+  std::string cpu_model;
+  std::string line;  // "shared" or "separate"
+  int sockets = 0;
+  bool only_levels = false;
+
+  void declare(Options& options);
+};
+
+// Returns the machine file's text. Prints what was assumed. `output`: the file that will contain
+// it, which gives the machine its name; empty or "-" for standard output.
+// Requires: options.file is not empty.
+std::string published_machine_text(const Context& context, const PublishedOptions& options,
+                                   const std::string& output);
+
 std::string network_text(const bench::network::Measured& measured, int columns);
 
 }  // namespace huddle::cli
