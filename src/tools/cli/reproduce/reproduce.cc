@@ -173,7 +173,8 @@ class ReproduceCommand : public Command {
            "Arithmetic figures are computed again, ratios are predicted for the paper's machine, "
            "and communication between nodes is simulated. Most figures of these machines are "
            "estimates: the band is the range of 90 % of the results if all estimates are varied "
-           "randomly by 25 %. Rows that cannot be compared show the reason. Nothing is fitted, except to "
+           "randomly by 25 %. Rows that cannot be compared show the reason. Nothing is fitted, "
+           "except to "
            "the paper xhc, which is compared only if it is named.";
   }
   std::string examples() const override {
