@@ -45,11 +45,14 @@ std::vector<Experiment> liu_experiments();
 std::vector<Experiment> kurnosov_experiments();
 std::vector<Experiment> chen_experiments();
 std::vector<Experiment> lu_experiments();
+std::vector<Experiment> xhc_experiments();
 
 // All experiments of one paper.
 struct Laboratory {
   std::string_view paper;
   std::vector<Experiment> (*experiments)();
+  // Whether figures of the machine file were fitted to figures of the paper.
+  bool is_fitted = false;
 };
 std::span<const Laboratory> laboratories();
 

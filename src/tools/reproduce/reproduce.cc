@@ -176,17 +176,26 @@ Answer answer_of(std::vector<double> several) {
 }
 
 std::span<const Laboratory> laboratories() {
-  static constexpr std::array<Laboratory, 5> all = {{{"zhang", zhang_experiments},
+  static constexpr std::array<Laboratory, 6> all = {{{"zhang", zhang_experiments},
                                                      {"liu", liu_experiments},
                                                      {"kurnosov", kurnosov_experiments},
                                                      {"chen", chen_experiments},
-                                                     {"lu", lu_experiments}}};
+                                                     {"lu", lu_experiments},
+                                                     {"xhc", xhc_experiments, true}}};
   return all;
 }
 
 std::vector<std::string> paper_names() {
   std::vector<std::string> names;
   for (const Laboratory& laboratory : laboratories()) names.emplace_back(laboratory.paper);
+  return names;
+}
+
+std::vector<std::string> papers_without_fit() {
+  std::vector<std::string> names;
+  for (const Laboratory& laboratory : laboratories()) {
+    if (!laboratory.is_fitted) names.emplace_back(laboratory.paper);
+  }
   return names;
 }
 

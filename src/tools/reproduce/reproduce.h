@@ -108,6 +108,8 @@ struct Reproduction {
 
 // Returns all papers with experiments.
 std::vector<std::string> paper_names();
+// Returns the papers to whose figures nothing was fitted.
+std::vector<std::string> papers_without_fit();
 
 // Returns whether huddle's value `ours` agrees with the figure.
 // Requires: the figure can be compared.

@@ -46,6 +46,7 @@ const std::vector<Known>& known_machines() {
       {"amd-epyc-7r13-2s", 96, 192, {"core", "l3", "group1", "numa", "machine"}, true, false},
       {"xeon-gold-6242-2s", 32, 64, {"core", "l3", "machine"}, true, false},
       {"xeon-platinum-8375c-2s", 64, 128, {"core", "l3", "machine"}, true, false},
+      {"xeon-skylake-2x12", 24, 24, {"l3", "machine"}, true, false},
       {"epyc-2x64-estimate", 128, 128, {"l3", "numa", "package", "machine"}, true},
   };
   return all;
