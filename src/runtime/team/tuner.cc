@@ -53,7 +53,7 @@ Implementation by_block(std::uint8_t set, std::size_t round, std::size_t block) 
   for (const Implementation by : implementations) {
     if (has(set, by)) listed[count++] = by;
   }
-  return listed[(block + round) % count];
+  return count == 0 ? Implementation::chosen : listed[(block + round) % count];
 }
 
 // A class contains the sizes above one power of two, up to the next one.
@@ -133,15 +133,15 @@ bool Tuner::start_trial(Class& call_class) {
   *trial = {};
   trial->call_class = &call_class;
   trial->remaining = set;
-  call_class.trial = static_cast<std::int8_t>(trial - trials_.data());
+  call_class.trial = static_cast<std::uint8_t>(trial - trials_.data());
   return true;
 }
 
 Turn Tuner::step(Class& call_class) {
   if (call_class.trial == no_trial && !start_trial(call_class)) return {.by = call_class.kept};
-  Trial& trial = trials_[static_cast<std::size_t>(call_class.trial)];
+  Trial& trial = trials_[call_class.trial];
   trial.latest_call = calls_;
-  Turn turn{.is_in_trial = true, .trial = static_cast<std::uint8_t>(call_class.trial)};
+  Turn turn{.is_in_trial = true, .trial = call_class.trial};
   if (trial.calls == calls_per_block * std::popcount(trial.remaining)) {
     turn.is_verdict_due = true;
     return turn;

@@ -124,7 +124,7 @@ class Tuner {
   std::optional<Result> take_result();
 
  private:
-  static constexpr std::int8_t no_trial = -1;
+  static constexpr std::uint8_t no_trial = 0xff;
   static constexpr std::size_t most_classes = 128;
   static constexpr std::size_t most_trials = 4;
   static constexpr std::size_t samples_per_block = calls_per_block - 1;
@@ -134,7 +134,7 @@ class Tuner {
     Implementation kept = Implementation::chosen;
     bool has_alternative = true;
     bool is_tried = false;
-    std::int8_t trial = no_trial;
+    std::uint8_t trial = no_trial;
     std::uint8_t confirmations = 0;  // consecutive trials with the same result
     std::uint64_t calls = 0;
     std::uint64_t next_trial = calls_before_trial + 1;

@@ -18,7 +18,6 @@
 namespace huddle::protocols {
 namespace {
 
-using context::first_sequence;
 using select::Operation;
 using select::Request;
 

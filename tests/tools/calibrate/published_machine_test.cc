@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/arithmetic.h"
 #include "common/error.h"
 #include "model/machine/locate.h"
 #include "model/machine/machine_file.h"
@@ -45,7 +46,7 @@ struct Shape {
 
 // Latencies of different pairs differ a little, as on real machines.
 LatencyMatrix matrix_of(const Shape& shape) {
-  const auto pus = static_cast<std::size_t>(shape.all_cores() * shape.threads);
+  const auto pus = at(shape.all_cores()) * at(shape.threads);
   LatencyMatrix matrix(pus);
   for (std::size_t a = 0; a < pus; ++a) {
     for (std::size_t b = 0; b < a; ++b) {

@@ -283,7 +283,7 @@ TEST(CalibrateNetwork, ReplacesResultsOfTheSameRanks) {
 
 // Writes a file into the home folder of the program.
 std::string written(const Program& program, const std::string& name, const std::string& text) {
-  const std::string path = program.home().path(name);
+  std::string path = program.home().path(name);
   std::ofstream(path) << text;
   return path;
 }

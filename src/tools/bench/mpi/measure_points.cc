@@ -135,9 +135,9 @@ void measure_until_known(PointResult& result, const Effort& effort, Pair pair) {
 namespace {
 
 unsigned long calls_of_huddle(const PointResult& result) {
-  std::size_t stretches = 0;
-  for (const std::vector<double>& batch : result.samples.huddle_ns) stretches += batch.size();
-  return stretches * static_cast<unsigned long>(result.calls);
+  std::size_t timed = 0;
+  for (const std::vector<double>& batch : result.samples.huddle_ns) timed += batch.size();
+  return timed * static_cast<unsigned long>(result.calls);
 }
 
 }  // namespace
