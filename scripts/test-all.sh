@@ -130,6 +130,11 @@ if part programs; then
 fi
 
 # Test suites and programs of other projects under every MPI, without huddle and with it.
+if part torch; then
+  step torch env PYTHONPATH=python LIBHUDDLE=build/release/src/runtime/api/libhuddle.so TEST_HUDDLE_PROGRAM=build/release/bin/huddle \
+    /usr/bin/python3 -B -m pytest -q tests/python/torch_test.py tests/python/launchers_test.py
+fi
+
 if part suites; then
   step mpi4py python3 -B tests/mpi/suites/mpi4py_suite.py "${suites[@]}"
   # The result of a call must not depend on the location of the ranks' buffers.
