@@ -308,7 +308,7 @@ TEST(Calibrate, MalformedLatenciesAreAnError) {
   const Program program;
   const std::string csv = written(program, "table.csv", ",\nnan,\n");
   const Ran ran = program.run({"calibrate", "--from-latencies", csv});
-  EXPECT_EQ(ran.status, 2);
+  EXPECT_EQ(ran.status, 3);
   EXPECT_THAT(ran.err, HasSubstr("table.csv:2: 'nan' in field 1 is no latency"));
   EXPECT_EQ(ran.out, "");
 }
