@@ -33,9 +33,13 @@ def start(function, size, failures):
 def run(function, size=2):
     """Calls function(communicator) in `size` processes. Throws AssertionError if one fails."""
     failures = PROCESSES.SimpleQueue()
-    processes = start(function, size, failures)
+    join(start(function, size, failures), failures)
+
+
+def join(processes, failures, limit_s=LIMIT_S):
+    """Waits for the processes. Throws AssertionError if one fails, or has not ended after limit_s."""
     for process in processes:
-        process.join(LIMIT_S)
+        process.join(limit_s)
         if process.is_alive():
             process.kill()
             process.join()

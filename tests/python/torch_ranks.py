@@ -7,6 +7,7 @@ import traceback
 
 import torch
 import torch.distributed as dist
+from ranks import join
 from torch import multiprocessing
 
 LIMIT_S = 120
@@ -34,13 +35,4 @@ def run(function, store, size=2, backend="huddle"):
                  for rank in range(size)]
     for process in processes:
         process.start()
-    for process in processes:
-        process.join(LIMIT_S)
-        if process.is_alive():
-            process.kill()
-            process.join()
-    problems = []
-    while not failures.empty():
-        problems.append(failures.get())
-    statuses = [process.exitcode for process in processes]
-    assert not problems and not any(statuses), f"{statuses}\n" + "\n".join(problems)
+    join(processes, failures, LIMIT_S)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What processors of a generation have in common and no latency shows: the sizes of their caches,
-// how many cores share an L3, and how many cache lines a core can request at once.
+// Describes generations of processors by properties that cannot be inferred from latencies: the
+// sizes of the caches, how many cores share an L3, and how many cache lines a core can request at
+// once.
 #pragma once
 
 #include <cstdint>

@@ -42,6 +42,22 @@ Decision decide(const select::Request& request, const SelectionInputs& selection
   return decision;
 }
 
+std::optional<select::Plan> agreed_alternative(TeamMemory& team_memory, const select::Plan& usual,
+                                               const select::Request& request,
+                                               const SelectionInputs& selection_inputs) {
+  Decision mine;
+  mine.rank_error = RankError::of([&] {
+    if (team_memory.rank() != 0) return;
+    const auto plan =
+        select::alternative_to(usual, request, selection_inputs.locality(),
+                               selection_inputs.model(), selection_inputs.resources());
+    if (plan) mine.choice = {*plan, std::nullopt};
+  });
+  const Decision common = team_memory.gather(mine).front();
+  if (common.rank_error.is_any() || !common.choice) return std::nullopt;
+  return common.choice->usual;
+}
+
 Decision decision_of(std::span<const Decision> by_rank, const select::Request& request) {
   throw_first(by_rank, &Decision::rank_error);
   if (!by_rank.front().choice) throw_too_large(request);

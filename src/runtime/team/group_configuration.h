@@ -60,6 +60,13 @@ template <class Prepare>
 Decision agreed_decision(TeamMemory& team_memory, const select::Request& request,
                          const SelectionInputs& selection_inputs, Prepare prepare);
 
+// Collective. Returns the plan that rank 0 predicts to be the fastest of the algorithms other than
+// that of `usual`, for buffers anywhere. Returns nothing if there is none, or if rank 0 lacks
+// memory.
+std::optional<select::Plan> agreed_alternative(TeamMemory& team_memory, const select::Plan& usual,
+                                               const select::Request& request,
+                                               const SelectionInputs& selection_inputs);
+
 // Returns rank 0's decision, given one decision per rank. Throws as agreed_decision() does.
 Decision decision_of(std::span<const Decision> by_rank, const select::Request& request);
 

@@ -68,6 +68,15 @@ bool shows_output(const Call& call, int rank) {
   return call.operation == Operation::allreduce || (is_to_root && rank == call.root);
 }
 
+// Returns the request that determines the choice for a call and all others of its size class.
+select::Request request_for(const Call& call, bool root_moved) {
+  const std::size_t bytes = call.count * call.element_bytes();
+  return {.operation = call.operation,
+          .bytes = select::largest_in(select::size_class_of(bytes)),
+          .element_bytes = call.element_bytes(),
+          .root_moved = root_moved};
+}
+
 CallClass class_of(const select::Request& request) {
   return {request.operation, request.bytes, request.root_moved};
 }
@@ -409,19 +418,6 @@ inline Team::Chosen& Team::chosen_for(const Call& call) {
   return chosen_for_new(call, bytes, root_moved);
 }
 
-namespace {
-
-// Returns the request that determines the choice for a call and all others of its size class.
-select::Request request_for(const Call& call, bool root_moved) {
-  const std::size_t bytes = call.count * call.element_bytes();
-  return {.operation = call.operation,
-          .bytes = select::largest_in(select::size_class_of(bytes)),
-          .element_bytes = call.element_bytes(),
-          .root_moved = root_moved};
-}
-
-}  // namespace
-
 const BoundPlan& Team::bound_plan_for(const Call& call) {
   Chosen& chosen = chosen_for(call);
   last_forced_ = chosen.forced;
@@ -499,48 +495,28 @@ bool Team::may_run(const select::Plan& plan, bool mapped) {
   return !(mapped ? refusals.mapping : refusals.copying[select::path_of(plan)]).is_any();
 }
 
-// Returns the usual plan if the team has no other algorithm for the request.
+// Collective the first time. Returns the usual plan if there is no alternative, or if a rank lacks
+// memory for it.
 const BoundPlan& Team::alternative_to(Chosen& chosen, const select::Request& request) {
-  if (!chosen.has_sought_alternative) seek_alternative(chosen, request);
-  if (chosen.alternative) return *chosen.alternative;
-  tuner_.drop_alternative(tuned_call_);
-  return chosen.choice.usual;
-}
-
-namespace {
-
-// Rank 0's alternative to the usual plan.
-struct Alternative {
-  RankError rank_error;  // if set, the plan is invalid
-  std::optional<select::Plan> plan;
-};
-
-}  // namespace
-
-// Collective. There is no alternative if a rank lacks memory for it.
-void Team::seek_alternative(Chosen& chosen, const select::Request& request) {
-  Alternative mine;
-  mine.rank_error = RankError::of([&] {
-    if (rank_ != 0) return;
-    mine.plan =
-        select::alternative_to(chosen.choice.usual.plan(), request, selection_inputs_->locality(),
-                               selection_inputs_->model(), selection_inputs_->resources());
-  });
-  const Alternative common = team_memory_.gather(mine).front();
-  chosen.has_sought_alternative = true;
-  if (common.rank_error.is_any() || !common.plan || !may_run(*common.plan, false)) return;
-  try {
-    chosen.alternative = engine_.bound(*common.plan);
-  } catch (const FailureError&) {
-    return;
+  if (!chosen.has_sought_alternative) {
+    chosen.has_sought_alternative = true;
+    const auto plan =
+        agreed_alternative(team_memory_, chosen.choice.usual.plan(), request, *selection_inputs_);
+    try {
+      if (plan && may_run(*plan, false)) chosen.alternative = engine_.bound(*plan);
+    } catch (const FailureError&) {
+      chosen.alternative.reset();
+    }
   }
+  if (chosen.alternative) return *chosen.alternative;
+  if (turn_.is_in_trial) tuner_.drop_alternative(turn_);
+  return chosen.choice.usual;
 }
 
 Turn Team::begin_turn(const TunedCall& call) {
   if (ranks_ == 1) return {};
   // Outside the team, this rank would wait for a peer that has left it.
   if (lost_.is_any()) throw context::PeerLost(lost_.text());
-  tuned_call_ = call;
   turn_ = tuner_.begin(call);
   if (turn_.is_verdict_due) turn_ = unless_lost([this] { return judged(turn_); });
   return turn_;

@@ -203,7 +203,6 @@ class Team {
   };
 
   Turn judged(const Turn& due);
-  void seek_alternative(Chosen& chosen, const select::Request& request);
   const BoundPlan& alternative_to(Chosen& chosen, const select::Request& request);
   const BoundPlan& bound_plan_for(const Call& call);
   // Returns whether the root differs from that of the last broadcast. Equal on all ranks, because
@@ -232,7 +231,6 @@ class Team {
   Engine engine_;
   memory::OneSidedFence fence_;
   Tuner tuner_;
-  TunedCall tuned_call_;  // the call of the turn
   Turn turn_;
   // An entry is empty if the choice failed after the entry was allocated.
   std::map<CallClass, std::optional<Chosen>> chosen_;

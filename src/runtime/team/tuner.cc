@@ -84,11 +84,9 @@ constexpr std::size_t most_bytes_of(std::uint32_t key) {
 }  // namespace
 
 Tuner::Class* Tuner::find(const TunedCall& call) {
-  if (excluded_.test(static_cast<std::size_t>(call.operation))) return nullptr;
-  Class* const found = find_key(key_of(call));
-  if (found != nullptr) {
-    latest_[static_cast<std::size_t>(call.operation)] = {found, call.bytes, call.may_run_outside};
-  }
+  const auto operation = static_cast<std::size_t>(call.operation);
+  Class* const found = excluded_.test(operation) ? nullptr : find_key(key_of(call));
+  latest_[operation] = {call, found};
   return found;
 }
 
@@ -161,11 +159,6 @@ void Tuner::end(const Turn& turn, const Sample& sample, std::string_view algorit
   Trial& trial = trials_[turn.trial];
   trial.samples[turn.sample] = sample;
   trial.names[index_of(turn.by)] = algorithm;
-}
-
-void Tuner::drop_alternative(const TunedCall& call) {
-  Class* const found = find(call);
-  if (found != nullptr) found->has_alternative = false;
 }
 
 namespace {

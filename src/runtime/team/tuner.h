@@ -38,9 +38,11 @@ struct TunedCall {
   std::size_t bytes = 0;  // 0 if only pairs of ranks know the sizes
   // The caller can run the call with the same result.
   bool may_run_outside = false;
+
+  bool operator==(const TunedCall&) const = default;
 };
 
-// Tells the caller how to run a call.
+// How the caller has to run a call.
 struct Turn {
   Implementation by = Implementation::chosen;
   bool is_in_trial = false;
@@ -80,7 +82,7 @@ class Tuner {
     std::uint8_t remaining = 0;  // implementations in the next round, as bits
     Implementation kept = Implementation::chosen;
     std::uint32_t calls_until_next = 0;
-    // By implementation; 0 if it was not tried.
+    // The median time of each implementation; 0 if it was not tried.
     std::array<double, implementation_count> median_ns{};
   };
   // A trial that has ended.
@@ -98,10 +100,7 @@ class Tuner {
   // Begins a call.
   Turn begin(const TunedCall& call) {
     const Latest& latest = latest_[static_cast<std::size_t>(call.operation)];
-    Class* const known = latest.call_class != nullptr && latest.bytes == call.bytes &&
-                                 latest.may_run_outside == call.may_run_outside
-                             ? latest.call_class
-                             : find(call);
+    Class* const known = latest.call == call ? latest.call_class : find(call);
     if (known == nullptr) return {};
     ++calls_;
     ++known->calls;
@@ -112,7 +111,10 @@ class Tuner {
   void end(const Turn& turn, const Sample& sample, std::string_view algorithm);
   // Removes the alternative from the trial, because the team has only one algorithm for the call.
   // All ranks call this in the same call.
-  void drop_alternative(const TunedCall& call);
+  // Requires: the turn is in a trial.
+  void drop_alternative(const Turn& turn) {
+    trials_[turn.trial].call_class->has_alternative = false;
+  }
 
   // Requires: a verdict is due.
   const Samples& samples(const Turn& turn) const { return trials_[turn.trial].samples; }
@@ -166,9 +168,8 @@ class Tuner {
     std::uint8_t contenders(double fastest_ns) const;
   };
   struct Latest {
-    Class* call_class = nullptr;
-    std::size_t bytes = 0;
-    bool may_run_outside = false;
+    std::optional<TunedCall> call;
+    Class* call_class = nullptr;  // null if such calls are not tuned
   };
 
   // Returns null if the calls are not tuned.

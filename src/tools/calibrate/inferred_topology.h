@@ -30,8 +30,8 @@ struct InferredTopology {
 };
 
 // Recognizes hardware threads of one core, cores that share an L3, NUMA nodes and sockets. Cache
-// sizes come from the processor's family. Throws InputError if no level has as many groups as there
-// are sockets.
+// sizes come from the processor's family. Throws InputError if the number of groups of every
+// level differs from the number of sockets.
 InferredTopology infer_topology(const LatencyMatrix& matrix, const TopologyFacts& facts);
 
 }  // namespace huddle::calibrate

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Makes a machine model from published core-to-core latencies, for machines that are not at hand.
+// Makes a machine model from published core-to-core latencies, for machines on which
+// huddle cannot run.
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@
 
 namespace huddle::calibrate {
 
-// What both sides of the published ping-pong write.
+// The cache lines that the two sides of the published ping-pong write.
 enum class PublishedLine {
   shared,    // the same cache line, as core-to-core-latency does by default
   separate,  // one cache line each

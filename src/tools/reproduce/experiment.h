@@ -51,7 +51,7 @@ std::vector<Experiment> xhc_experiments();
 struct Laboratory {
   std::string_view paper;
   std::vector<Experiment> (*experiments)();
-  // Whether figures of the machine file were fitted to figures of the paper.
+  // Figures of the machine file were fitted to figures of the paper.
   bool is_fitted = false;
 };
 std::span<const Laboratory> laboratories();

@@ -23,6 +23,9 @@ def tuning(bench, thorough):
         for operation in ("bcast", "allreduce", "alltoallv", "gather"):
             calls = outcome.calls(operation).get(COMPARED, 0)
             bench.expect(calls >= 3, f"{what}: {calls} calls of {operation} were compared")
+    differing = bench.run(program, 2, [CALLS, 1], settings=AT_ONCE)
+    bench.expect(differing.in_time and differing.status != 0 and "ranks make collective calls that differ" in differing.err,
+                 f"a call that differs after the trials: status {differing.status}\n{differing.tail()}")
     by_prediction = bench.run(program, 2, [CALLS], settings={**AT_ONCE, "TUNE": "off"})
     bench.passes("calls that are not tuned", by_prediction)
     bench.expect("trial" not in by_prediction.err, "HUDDLE_TUNE=off: there are trials")

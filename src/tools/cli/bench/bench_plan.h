@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What `huddle bench` measures with an MPI, as its options describe it.
+// Converts the options of `huddle bench` into a plan of what to measure with an MPI.
 #pragma once
 
 #include <string>

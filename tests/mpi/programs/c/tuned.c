@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * tuned CALLS [LOST_RANK]: makes so many calls of each collective with a small and a large size, on
- * ranks that arrive at different times, and compares the results with those of PMPI calls. Then
- * LOST_RANK, if there is one, makes another call than the others.
+ * tuned CALLS [RANK]: makes CALLS calls of each collective with a small and a large size, on ranks
+ * that arrive at different times, and compares the results with those of PMPI calls. With RANK,
+ * that rank then calls another collective than the others.
  */
 #include <stdio.h>
 #include <stdlib.h>
