@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -53,14 +54,19 @@ class StopWatch {
   TimedCall call_;
 };
 
+// Returns the number of blocks that the common size of a call contains.
+template <CollectiveCall Call>
+std::size_t blocks_in_size(const Communicator& communicator) {
+  constexpr bool is_of_all_blocks = Call::operation == select::Operation::allgatherv ||
+                                    Call::operation == select::Operation::alltoall;
+  return is_of_all_blocks ? static_cast<std::size_t>(communicator.ranks) : 1;
+}
+
 // Returns the size that selects the algorithm: of one block if the operation moves a block per
 // rank. Returns 0 if the ranks do not all know the size.
 template <CollectiveCall Call>
 std::size_t requested_bytes(const Communicator& communicator, const Call& call) {
-  const std::size_t bytes = call.common_bytes(communicator).value_or(0);
-  const bool is_of_all_blocks = Call::operation == select::Operation::allgatherv ||
-                                Call::operation == select::Operation::alltoall;
-  return is_of_all_blocks ? bytes / static_cast<std::size_t>(communicator.ranks) : bytes;
+  return call.common_bytes(communicator).value_or(0) / blocks_in_size<Call>(communicator);
 }
 
 // Returns whether the MPI's result of the call has the same bits as huddle's, although the MPI may
@@ -205,16 +211,30 @@ void log_call(Process& process, Communicator& communicator, const Call& call, Fa
                      {call.bytes(communicator), requested_bytes(communicator, call)}, when);
 }
 
+template <CollectiveCall Call>
+bool may_run_in_mpi(const Process& process, Communicator& communicator, const Call& call) {
+  if (process.options().verify) return false;
+  if (process.options().may_reorder) return true;
+  if constexpr (Reduction<Call>) {
+    if (const auto known = communicator.latest.has_same_result(call.type, call.op)) return *known;
+    const bool is_same = has_same_result_in_mpi(process, communicator, call);
+    if (kernel_of(process.operators(), *call.facts, call.op))
+      communicator.latest.note_result(call.type, call.op, is_same);
+    return is_same;
+  }
+  return true;
+}
+
 // Begins a turn of the team's tuner. Calls that move no data are not tuned.
 template <CollectiveCall Call>
-team::Turn turn_of(Process& process, Communicator& communicator, const Call& call) {
-  if (!process.options().tunes || communicator.team == nullptr) return {};
-  if (MovesData<Call> && call.common_bytes(communicator) == 0) return {};
-  const bool may_run_outside =
-      !process.options().verify &&
-      (process.options().may_reorder || has_same_result_in_mpi(process, communicator, call));
-  const team::Turn turn = communicator.team->begin_turn(
-      {Call::operation, requested_bytes(communicator, call), may_run_outside});
+const team::Turn& turn_of(Process& process, Communicator& communicator, const Call& call) {
+  static constexpr team::Turn by_prediction;
+  if (!process.options().tunes || communicator.team == nullptr) return by_prediction;
+  const std::optional<std::size_t> bytes = call.common_bytes(communicator);
+  if (MovesData<Call> && bytes == 0) return by_prediction;
+  const team::Turn& turn = communicator.team->begin_turn(
+      {Call::operation, bytes.value_or(0), may_run_in_mpi(process, communicator, call),
+       blocks_in_size<Call>(communicator)});
   if (process.options().is_timed()) {
     if (const auto result = communicator.team->take_tuning_result()) process.stats().tried(*result);
   }
@@ -308,14 +328,15 @@ int carry_out(Process& process, Call&& call) {
       communicator != nullptr && communicator->fallback == FallbackReason::not_activated;
   StopWatch watch(is_timed || is_young);
   FallbackReason fallback = FallbackReason::none;
-  team::Turn turn;
+  team::Turn turn;  // in a trial
   try {
     fallback = fallback_reason(process, communicator, call);
     if (fallback == FallbackReason::none) {
-      turn = turn_of(process, *communicator, call);
+      const team::Turn& now = turn_of(process, *communicator, call);
+      if (now.is_in_trial) turn = now;
       if (turn.is_timed) watch.start();
-      fallback = turn.by == team::Implementation::outside ? run_outside(*communicator, call, turn)
-                                                          : run(process, *communicator, call);
+      fallback = now.by == team::Implementation::outside ? run_outside(*communicator, call, turn)
+                                                         : run(process, *communicator, call);
     }
     if (fallback == FallbackReason::faster_in_mpi && communicator->internode) {
       communicator->internode->note_fallback(Call::operation, requested_bytes(*communicator, call));

@@ -191,11 +191,24 @@ class LatestFacts {
     op_ = op;
     reduction_ = reduction;
   }
+  // Returns whether the MPI reduces this type by this operator to the same bits, or nullopt if
+  // these are not the latest ones. Cached for the same reductions.
+  std::optional<bool> has_same_result(Datatype type, Op op) const {
+    return compared_type_ == type && compared_op_ == op ? has_same_result_ : std::nullopt;
+  }
+  void note_result(Datatype type, Op op, bool is_same) {
+    compared_type_ = type;
+    compared_op_ = op;
+    has_same_result_ = is_same;
+  }
 
  private:
   Datatype type_{};
   const TypeFacts* facts_ = nullptr;
   std::uint64_t freed_ = 0;
+  Datatype compared_type_{};
+  Op compared_op_{};
+  std::optional<bool> has_same_result_;
   Datatype reduced_type_{};
   Op op_{};
   memory::Reduction reduction_;

@@ -513,13 +513,9 @@ const BoundPlan& Team::alternative_to(Chosen& chosen, const select::Request& req
   return chosen.choice.usual;
 }
 
-Turn Team::begin_turn(const TunedCall& call) {
-  if (ranks_ == 1) return {};
-  // Outside the team, this rank would wait for a peer that has left it.
-  if (lost_.is_any()) throw context::PeerLost(lost_.text());
+void Team::begin_other_turn(const TunedCall& call) {
   turn_ = tuner_.begin(call);
   if (turn_.is_verdict_due) turn_ = unless_lost([this] { return judged(turn_); });
-  return turn_;
 }
 
 // Collective.
@@ -536,7 +532,10 @@ void Team::end_turn(const Turn& turn, const Tuner::Sample& sample) {
 }
 
 // Compares nothing, because a rank in the MPI may be many calls ahead.
-void Team::note_outside_call(const CallArguments& arguments) { call_records_.note(arguments); }
+void Team::note_outside_call(const CallArguments& arguments) {
+  if (lost_.is_any()) throw context::PeerLost(lost_.text());
+  call_records_.note(arguments);
+}
 
 bool Team::vote_pending(bool matters) {
   const bool asks = matters && fence_.has_rare_side();

@@ -99,11 +99,16 @@ class Team {
   // tuner.h). Collective every few hundred calls. If the turn is outside, the caller runs the call
   // in another way, after note_outside_call(); otherwise it makes the call next. If the turn is
   // timed, end_turn() follows. The same calls have to be tuned on all ranks.
-  Turn begin_turn(const TunedCall& call);
+  const Turn& begin_turn(const TunedCall& call) {
+    if (!tuner_.begin_like_latest(call, turn_)) begin_other_turn(call);
+    return turn_;
+  }
   void end_turn(const Turn& turn, const Tuner::Sample& sample);
   // Returns which implementation ran the latest call, if it was tuned.
   Implementation latest_implementation() const { return turn_.by; }
   // Records a call that the team does not run, so that ranks whose calls differ get an error.
+  // Throws PeerLost if the team is lost, because in the MPI this rank would wait for a peer that
+  // has left.
   void note_outside_call(const CallArguments& arguments);
   // Returns the latest trial that has ended, once.
   std::optional<Tuner::Result> take_tuning_result() { return tuner_.take_result(); }
@@ -202,6 +207,7 @@ class Team {
     std::optional<BoundPlan> alternative = std::nullopt;
   };
 
+  void begin_other_turn(const TunedCall& call);
   Turn judged(const Turn& due);
   const BoundPlan& alternative_to(Chosen& chosen, const select::Request& request);
   const BoundPlan& bound_plan_for(const Call& call);

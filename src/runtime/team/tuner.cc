@@ -67,7 +67,7 @@ constexpr unsigned octave_bits = 8;
 
 // Not 0.
 std::uint32_t key_of(const TunedCall& call) {
-  const auto octave = static_cast<std::uint32_t>(octave_of(call.bytes));
+  const auto octave = static_cast<std::uint32_t>(octave_of(call.bytes / call.blocks));
   return 1U | (call.may_run_outside ? 2U : 0U) |
          static_cast<std::uint32_t>(call.operation) << octave_bits |
          octave << (octave_bits + operation_bits);
@@ -83,10 +83,19 @@ constexpr std::size_t most_bytes_of(std::uint32_t key) {
 
 }  // namespace
 
+Turn Tuner::begin(const TunedCall& call) {
+  Class* const known = find(call);
+  if (known == nullptr) return {};
+  ++calls_;
+  ++known->calls;
+  if (known->trial == no_trial && known->calls < known->next_trial) return {.by = known->kept};
+  return step(*known);
+}
+
 Tuner::Class* Tuner::find(const TunedCall& call) {
-  const auto operation = static_cast<std::size_t>(call.operation);
-  Class* const found = excluded_.test(operation) ? nullptr : find_key(key_of(call));
-  latest_[operation] = {call, found};
+  if (excluded_.test(static_cast<std::size_t>(call.operation))) return nullptr;
+  Class* const found = find_key(key_of(call));
+  latest_[static_cast<std::size_t>(call.operation)] = {found, call.bytes, call.may_run_outside};
   return found;
 }
 

@@ -38,8 +38,8 @@ struct TunedCall {
   std::size_t bytes = 0;  // 0 if only pairs of ranks know the sizes
   // The caller can run the call with the same result.
   bool may_run_outside = false;
-
-  bool operator==(const TunedCall&) const = default;
+  // The number of blocks that `bytes` is the size of; depends only on the operation and the team.
+  std::size_t blocks = 1;
 };
 
 // How the caller has to run a call.
@@ -97,16 +97,25 @@ class Tuner {
   // Lets the team's choice run all calls of the operation.
   void exclude(select::Operation operation) { excluded_.set(static_cast<std::size_t>(operation)); }
 
-  // Begins a call.
-  Turn begin(const TunedCall& call) {
+  // Begins a call, and stores its turn, if the latest call of the operation was of the same class,
+  // and no trial starts or continues. Otherwise does nothing and returns false. Takes a few
+  // nanoseconds, so that small calls do not become slower.
+  bool begin_like_latest(const TunedCall& call, Turn& turn) {
     const Latest& latest = latest_[static_cast<std::size_t>(call.operation)];
-    Class* const known = latest.call == call ? latest.call_class : find(call);
-    if (known == nullptr) return {};
+    Class* const known = latest.call_class;
+    if (known == nullptr || latest.bytes != call.bytes ||
+        latest.may_run_outside != call.may_run_outside)
+      return false;
+    if (known->trial != no_trial || known->calls + 1 >= known->next_trial) return false;
     ++calls_;
     ++known->calls;
-    if (known->trial == no_trial && known->calls < known->next_trial) return {.by = known->kept};
-    return step(*known);
+    turn.by = known->kept;
+    turn.is_in_trial = false;
+    turn.is_timed = false;
+    return true;
   }
+  // Begins any call.
+  Turn begin(const TunedCall& call);
   // Ends a timed call that `algorithm` ran.
   void end(const Turn& turn, const Sample& sample, std::string_view algorithm);
   // Removes the alternative from the trial, because the team has only one algorithm for the call.
@@ -168,8 +177,9 @@ class Tuner {
     std::uint8_t contenders(double fastest_ns) const;
   };
   struct Latest {
-    std::optional<TunedCall> call;
-    Class* call_class = nullptr;  // null if such calls are not tuned
+    Class* call_class = nullptr;
+    std::size_t bytes = 0;
+    bool may_run_outside = false;
   };
 
   // Returns null if the calls are not tuned.

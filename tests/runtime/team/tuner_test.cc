@@ -42,7 +42,7 @@ class TunedRanks {
   Implementation call(const TunedCall& tuned, const CallNs& ns, bool has_alternative = true) {
     std::array<Turn, tuned_ranks> turns;
     for (std::size_t rank = 0; rank < tuned_ranks; ++rank)
-      turns[rank] = tuners_[rank]->begin(tuned);
+      turns[rank] = begun(*tuners_[rank], tuned);
     if (turns.front().is_verdict_due) agree(turns);
     const Implementation by = turns.front().by;
     double last_ns = now_ns_;
@@ -71,6 +71,11 @@ class TunedRanks {
   std::function<double(std::size_t rank)> late_ns = [](std::size_t /*rank*/) { return 0; };
 
  private:
+  // As a team begins a call.
+  static Turn begun(Tuner& tuner, const TunedCall& tuned) {
+    Turn turn;
+    return tuner.begin_like_latest(tuned, turn) ? turn : tuner.begin(tuned);
+  }
   void agree(std::array<Turn, tuned_ranks>& turns) {
     std::array<Tuner::Samples, tuned_ranks> by_rank;
     for (std::size_t rank = 0; rank < tuned_ranks; ++rank)
