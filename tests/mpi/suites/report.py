@@ -10,6 +10,9 @@ import job as jobs  # noqa: E402
 import verification  # noqa: E402
 
 HEADING = "huddle: collectives of rank 0"
+# The table of trials, and its rows: operation, largest size, number of trials, three times.
+TRIALS_HEADING = "huddle: times of the latest trials"
+TRIALS_LINE = re.compile(r"\w+ +(\d+[KMG]?|-) +\d+  ")
 # The lines of the report on all ranks, without its rows.
 REPORT = re.compile(r"huddle: (blocking collectives took |of this, |rank \d+ entered |[\d.]+ \w+ cannot be divided)"
                     r"|  operation ")
@@ -41,7 +44,7 @@ def complaints(job):
     found = []
     in_table = False
     for line in job.err.splitlines():
-        if line.startswith(HEADING):
+        if line.startswith((HEADING, TRIALS_HEADING)):
             in_table = True
         elif REPORT.match(line):
             in_table = False
@@ -51,7 +54,8 @@ def complaints(job):
         elif in_table and line.startswith("  "):
             found.append(line.strip())
         else:
-            in_table = in_table and (jobs.STATS_LINE.match(line) or line.startswith("operation "))
+            in_table = in_table and (jobs.STATS_LINE.match(line) or TRIALS_LINE.match(line)
+                                     or line.startswith("operation "))
     return found
 
 
