@@ -78,6 +78,8 @@ static const struct huddle_route* route_of(enum call call) {
   return &routes[call];
 }
 
+/* These are called for the first call of a process, and for calls that the back end does not
+ * export. */
 static huddle_any_function* beyond_tools(enum call call) {
   const struct huddle_route* route = route_of(call);
   if (route->taken != NULL) return route->taken;

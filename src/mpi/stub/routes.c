@@ -105,9 +105,11 @@ static void route_call(const char* name, struct huddle_route* route, void* back_
   char profiling_name[64] = "P";
   strncat(profiling_name, name, sizeof profiling_name - 2);
   route->real = as_function(real(profiling_name));
-  if (back_end != NULL) route->taken = as_function(dlsym(back_end, name));
   if (with_tools) route->tool = as_function(huddle_find_tool(&mpi, name));
-  huddle_any_function* const first = route->tool != NULL ? route->tool : route->taken;
+  huddle_any_function* const taken = back_end != NULL ? as_function(dlsym(back_end, name)) : NULL;
+  huddle_any_function* const first = route->tool != NULL ? route->tool : taken;
+  /* Last, because other threads use these as soon as they are set. */
+  __atomic_store_n(&route->taken, taken, __ATOMIC_RELEASE);
   __atomic_store_n(&route->first, first, __ATOMIC_RELEASE);
 }
 

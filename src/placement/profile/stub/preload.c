@@ -56,22 +56,17 @@ static const struct huddle_route* route_of(enum call call) {
   return &routes[call];
 }
 
+/* These are called for the first call of a process, and for calls that the back end does not
+ * export. */
 static huddle_any_function* beyond_tools(enum call call) {
   const struct huddle_route* route = route_of(call);
   if (route->taken != NULL) return route->taken;
   return huddle_insist(route->real, fallbacks[call].name);
 }
 
-/* Slow path: for the first call of a process, and for calls that the back end does not export. */
-__attribute__((noinline, cold)) static huddle_any_function* find_with_tools(enum call call) {
+static huddle_any_function* with_tools(enum call call) {
   const struct huddle_route* route = route_of(call);
   return route->tool != NULL ? route->tool : beyond_tools(call);
-}
-
-/* Fast path. An MPI sends 8 bytes in about 50 ns, so each branch here is measurable. */
-static inline huddle_any_function* with_tools(enum call call) {
-  huddle_any_function* first = __atomic_load_n(&routes[call].first, __ATOMIC_ACQUIRE);
-  return first != NULL ? first : find_with_tools(call);
 }
 
 HUDDLE_PROFILE_TAKEN_CALLS(HUDDLE_FORWARD)
