@@ -47,6 +47,7 @@ class Blocks {
 
   // Returns the size of the largest block of the first `ranks` ranks.
   std::size_t largest(int ranks) const {
+    if (kind_ != Kind::listed) return kind_ == Kind::even || rank_ < ranks ? bytes_ : 0;
     std::size_t most = 0;
     for (int rank = 0; rank < ranks; ++rank) most = std::max(most, of(rank).bytes);
     return most;

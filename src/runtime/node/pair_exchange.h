@@ -42,9 +42,13 @@ class PairExchange {
   template <context::SingleCopyContext Ctx>
   void run(Ctx& ctx, const Blocks& outgoing, const Blocks& incoming, bool in_place,
            const Plan& plan) {
-    const Plan of_call = with_results(plan, incoming, ctx.ranks());
-    channels_.departures().leaving_if_thrown(
-        ctx, [&] { exchange(ctx, outgoing, incoming, in_place, of_call); });
+    channels_.departures().leaving_if_thrown(ctx, [&] {
+      if (is_short(ctx.ranks(), outgoing, incoming, plan)) {
+        exchange_short(ctx, outgoing, incoming, in_place, plan);
+      } else {
+        exchange(ctx, outgoing, incoming, in_place, with_results(plan, incoming, ctx.ranks()));
+      }
+    });
     if (const auto surprise = channels_.surprise()) fail(*surprise, ctx.rank());
   }
 
@@ -57,6 +61,35 @@ class PairExchange {
 
   static PairStream stream(int rank, int peer, const Blocks& blocks) {
     return {peer, peer == rank ? Block{} : blocks.of(peer)};
+  }
+
+  // Returns whether each of this rank's blocks is one tile that fits behind a flag. Other ranks may
+  // find otherwise in the same call.
+  static bool is_short(int ranks, const Blocks& outgoing, const Blocks& incoming,
+                       const Plan& plan) {
+    const std::size_t most = std::min(plan.tile_bytes, most_in_line);
+    return !plan.returns() && plan.announced_from > most && outgoing.largest(ranks) <= most &&
+           incoming.largest(ranks) <= most;
+  }
+
+  // Sends all blocks before it receives any, so that ranks cannot wait for each other, and blocks
+  // may be exchanged in place. Works with any order of the other ranks.
+  template <context::SingleCopyContext Ctx>
+  void exchange_short(Ctx& ctx, const Blocks& outgoing, const Blocks& incoming, bool in_place,
+                      const Plan& plan) {
+    const auto for_each_peer = [&](const Blocks& blocks, const auto& action) {
+      for (int step = 1, peer = ctx.rank(); step < ctx.ranks(); ++step) {
+        peer = peer + 1 == ctx.ranks() ? 0 : peer + 1;
+        const Block block = blocks.of(peer);
+        if (block.bytes > 0) action(peer, block);
+      }
+    };
+    for_each_peer(outgoing,
+                  [&](int peer, const Block& block) { channels_.send_short(ctx, peer, block); });
+    if (!in_place) move_own(ctx, outgoing.of(ctx.rank()), incoming.of(ctx.rank()));
+    for_each_peer(incoming, [&](int peer, const Block& block) {
+      channels_.receive_short(ctx, peer, block, plan);
+    });
   }
 
   template <context::SingleCopyContext Ctx>

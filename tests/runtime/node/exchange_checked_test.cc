@@ -142,6 +142,22 @@ TEST(ExchangeChecked, PairsInEveryOrder) {
   }
 }
 
+// Blocks that fit behind a flag, in all calls and on all ranks, or only in some.
+TEST(ExchangeChecked, PairsWithShortBlocksInEveryOrder) {
+  for (const auto order : pair_orders) {
+    EXPECT_TRUE(passes(pairs_job({even(2, 3), even(2, 4), even(2, 2), even(2, 4)}, order)));
+    EXPECT_TRUE(passes(pairs_job({even(3, 3), gathered(3, 1, 4), scattered(3, 2, 2)}, order)));
+    EXPECT_TRUE(
+        passes(pairs_job({gathered(3, 1, 4), gathered(3, 1, 4), gathered(3, 1, 4)}, order)));
+    EXPECT_TRUE(passes(pairs_job({{{0, 3, 9}, {2, 0, 4}, {13, 4, 1}}, even(3, 4)}, order)));
+    EXPECT_TRUE(passes(pairs_job({even(2, 48), even(2, 130), even(2, 48)}, order, in_cells)));
+    EXPECT_TRUE(
+        passes(pairs_job({{{0, 48, 110}, {8, 0, 8}, {48, 3, 0}}, even(3, 8)}, order, in_cells)));
+  }
+  EXPECT_TRUE(passes(pairs_job({even(2, 60), even(2, 8), even(2, 60)}, PairExchange::Order::paired,
+                               in_cells, {memory::by_ping_pong, memory::CopyKernel::plain})));
+}
+
 TEST(ExchangeChecked, PairsTakingOwnershipInEveryOrder) {
   for (const auto order : pair_orders) {
     EXPECT_TRUE(passes(pairs_job({even(2, 250), even(2, 3), even(2, 60)}, order, in_cells,
@@ -203,15 +219,17 @@ TEST(ExchangeChecked, PairsWithNontemporalResults) {
 
 // A block is replaced by the one that is received for it.
 TEST(ExchangeChecked, PairsInPlaceInEveryOrder) {
-  constexpr std::size_t bytes = 9;
   constexpr auto paired = PairExchange::Order::paired;
   constexpr auto as_ready = PairExchange::Order::as_ready;
-  for (const auto& [ranks, order] :
-       {std::pair{std::size_t{2}, paired}, std::pair{std::size_t{3}, paired},
-        std::pair{std::size_t{2}, as_ready}, std::pair{std::size_t{3}, as_ready}}) {
+  for (const auto& [ranks, order, bytes] : {std::tuple{std::size_t{2}, paired, std::size_t{9}},
+                                            {3, paired, 9},
+                                            {2, as_ready, 9},
+                                            {3, as_ready, 9},
+                                            {2, paired, 4},
+                                            {3, paired, 4}}) {
     Job job = pairs_job({even(ranks, bytes)}, order);
     const std::size_t window = ranks * bytes;
-    job.body = [=, ranks = ranks, order = order](CheckedContext& ctx) {
+    job.body = [=, ranks = ranks, order = order, bytes = bytes](CheckedContext& ctx) {
       PairExchange protocol(in_lines, static_cast<int>(ranks), just_below_wrap);
       ctx.copy({Region::output, ctx.rank(), 0}, {Region::input, ctx.rank(), window}, window,
                memory::CopyKernel::plain);
@@ -231,6 +249,10 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoPairsIsFound) {
       bites({pairs_job({even(2, 22), even(2, 5)}, PairExchange::Order::paired),
              pairs_job({even(3, 9), even(3, 13)}, PairExchange::Order::staggered),
              pairs_job({even(2, 13), even(2, 3)}, PairExchange::Order::as_ready),
+             pairs_job({even(2, 3), {{0, 3}, {2, 0}}, even(2, 3)}, PairExchange::Order::paired),
+             pairs_job({scattered(2, 0, 3), scattered(2, 0, 3), scattered(2, 0, 3),
+                        scattered(2, 0, 3), scattered(2, 0, 3)},
+                       PairExchange::Order::paired),
              pairs_job({even(2, 250), even(2, 3), even(2, 160)}, PairExchange::Order::staggered,
                        in_cells),
              pairs_job({even(2, 250), even(2, 3), even(2, 160)}, PairExchange::Order::staggered,
@@ -246,12 +268,20 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoPairsIsFound) {
              only_a_hint(Fault::too_early),
              only_a_hint(Fault::plain_compare),
              too_early_by_half("until_reached(room_for(out, plan))"),
+             too_early_by_half("until_reached(needed)"),
+             too_early_by_half("until_reached(next)"),
+             {Fault::relaxed, "until_reached(next)",
+              "the load of the size acquires the payload, and in the model it returns the latest"},
              too_early_by_half("until_reached(between.filled)"),
              too_early_by_half("until_reached(from_peer.drained + one)"),
              {Fault::relaxed, "size_word(out.block.bytes)", "the store of the flag orders it"},
+             {Fault::relaxed, "size_word(block.bytes)", "the store of the flag orders it"},
              {Fault::relaxed, "ctx.load(line + size_offset)", "whoever looks has seen that flag"},
              {Fault::one_more, "flag(from_peer.drained += one",
-              "says that it could not be read: nobody asks where nothing is announced"}}));
+              "says that it could not be read: nobody asks where nothing is announced"},
+             {Fault::one_more, "from_peer.drained = next", "the same"},
+             {Fault::one_less, "from_peer.drained = next",
+              "the sender waits for a later line, which is drained without waiting for it"}}));
 }
 
 // Every rank's block is sent to all ranks.
