@@ -2,6 +2,10 @@
 // Copyright the huddle contributors
 #include "runtime/team/engine.h"
 
+#include <exception>
+#include <limits>
+#include <optional>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -129,18 +133,43 @@ void Engine::set_peers(Instance& instance) const {
 }
 
 template <class Protocol, class PlanOfIt>
-Instance& Engine::instance_for(const PlanOfIt& plan) {
-  const void* const type = &type_of_protocol<Protocol>;
+Instance* Engine::find_instance(const PlanOfIt& plan) const {
   const std::size_t capacity = capacity_for(plan, setting());
-  for (Entry& entry : entries_) {
-    if (entry.protocol_type == type && entry.capacity == capacity && serves(entry.plan, plan)) {
-      return *entry.instance;
+  for (const Entry& entry : entries_) {
+    if (entry.protocol_type == &type_of_protocol<Protocol> && entry.capacity == capacity &&
+        serves(entry.plan, plan)) {
+      return entry.instance.get();
     }
   }
+  return nullptr;
+}
+
+template <class Protocol, class PlanOfIt>
+Instance& Engine::instance_for(const PlanOfIt& plan) {
+  if (Instance* const known = find_instance<Protocol>(plan)) return *known;
   std::unique_ptr<Instance> instance =
       set_up([&] { return select::Registration<PlanOfIt>::protocol(plan, setting()); });
-  entries_.push_back({type, capacity, plan, std::move(instance)});
+  entries_.push_back(
+      {&type_of_protocol<Protocol>, capacity_for(plan, setting()), plan, std::move(instance)});
   return *entries_.back().instance;
+}
+
+double Engine::set_up_ns(const select::Plan& plan) const noexcept {
+  // Measured on several machines: the first access to a page of shared memory takes about 1 us,
+  // and the ranks agree on the addresses in less than 20 us.
+  constexpr double ns_per_byte = 1000.0 / 4096;
+  constexpr double agreement_ns = 20000;
+  const auto bytes_of = [this](const auto& one) -> std::optional<std::size_t> {
+    auto protocol = select::Registration<std::decay_t<decltype(one)>>::protocol(one, setting());
+    if (find_instance<decltype(protocol)>(one) != nullptr) return std::nullopt;
+    return memory_of(protocol).bytes + scratch_bytes_of(protocol);
+  };
+  try {
+    const std::optional<std::size_t> bytes = std::visit(bytes_of, plan);
+    return bytes ? agreement_ns + ns_per_byte * static_cast<double>(*bytes) : 0;
+  } catch (const std::exception&) {
+    return std::numeric_limits<double>::infinity();
+  }
 }
 
 BoundPlan Engine::bound(const select::Plan& plan) {

@@ -61,6 +61,9 @@ class Engine {
   // sets up the protocol; then either all ranks throw the same FailureError or none does.
   // Requires: if the plan accesses peers' memory, PeerAccess::refusals() has shown that this works.
   BoundPlan bound(const select::Plan& plan);
+  // Returns the approximate time of the plan's set-up, including the first accesses to its memory;
+  // 0 if its protocol is set up. Returns infinity if there is no memory to determine it.
+  double set_up_ns(const select::Plan& plan) const noexcept;
 
  private:
   // An instance that has been set up. Registration determines which plans share it.
@@ -73,6 +76,9 @@ class Engine {
 
   template <class PlanOfIt>
   BoundPlan bound_plan_for(const PlanOfIt& plan);
+  // Returns the instance that can run the plan, or null if none is set up.
+  template <class Protocol, class PlanOfIt>
+  Instance* find_instance(const PlanOfIt& plan) const;
   // Returns the plan's instance, and sets it up if this is its first use.
   template <class Protocol, class PlanOfIt>
   Instance& instance_for(const PlanOfIt& plan);

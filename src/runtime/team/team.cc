@@ -422,6 +422,7 @@ const BoundPlan& Team::bound_plan_for(const Call& call) {
   Chosen& chosen = chosen_for(call);
   last_forced_ = chosen.forced;
   if (turn_.by == Implementation::alternative) {
+    if (chosen.alternative) return *chosen.alternative;
     return alternative_to(chosen, request_for(call, false));
   }
   const auto& [usual, where_mapped] = chosen.choice;
@@ -495,46 +496,9 @@ bool Team::may_run(const select::Plan& plan, bool mapped) {
   return !(mapped ? refusals.mapping : refusals.copying[select::path_of(plan)]).is_any();
 }
 
-// Collective the first time. Returns the usual plan if there is no alternative, or if a rank lacks
-// memory for it.
-const BoundPlan& Team::alternative_to(Chosen& chosen, const select::Request& request) {
-  if (!chosen.has_sought_alternative) {
-    chosen.has_sought_alternative = true;
-    const auto plan =
-        agreed_alternative(team_memory_, chosen.choice.usual.plan(), request, *selection_inputs_);
-    try {
-      if (plan && may_run(*plan, false)) chosen.alternative = engine_.bound(*plan);
-    } catch (const FailureError&) {
-      chosen.alternative.reset();
-    }
-  }
-  if (chosen.alternative) return *chosen.alternative;
-  if (turn_.is_in_trial) tuner_.drop_alternative(turn_);
-  return chosen.choice.usual;
-}
-
 void Team::begin_other_turn(const TunedCall& call) {
   turn_ = tuner_.begin(call);
   if (turn_.is_verdict_due) turn_ = unless_lost([this] { return judged(turn_); });
-}
-
-// Collective.
-Turn Team::judged(const Turn& due) {
-  Tuner::Verdict verdict;
-  const std::span<const Tuner::Samples> by_rank = team_memory_.gather(tuner_.samples(due));
-  if (rank_ == 0) verdict = tuner_.judge(due, by_rank);
-  return tuner_.accept(due, team_memory_.gather(verdict).front());
-}
-
-void Team::end_turn(const Turn& turn, const Tuner::Sample& sample) {
-  const bool is_outside = turn.by == Implementation::outside;
-  tuner_.end(turn, sample, is_outside ? std::string_view() : latest_algorithm());
-}
-
-// Compares nothing, because a rank in the MPI may be many calls ahead.
-void Team::note_outside_call(const CallArguments& arguments) {
-  if (lost_.is_any()) throw context::PeerLost(lost_.text());
-  call_records_.note(arguments);
 }
 
 bool Team::vote_pending(bool matters) {

@@ -204,12 +204,14 @@ class Team {
     std::string_view forced;  // owned by the selection inputs
     // The fastest other algorithm by predicted times; determined when the tuner first requests it.
     bool has_sought_alternative = false;
-    std::optional<BoundPlan> alternative = std::nullopt;
+    std::optional<select::Plan> alternative_plan = std::nullopt;
+    std::optional<BoundPlan> alternative = std::nullopt;  // once it is set up
   };
 
   void begin_other_turn(const TunedCall& call);
   Turn judged(const Turn& due);
   const BoundPlan& alternative_to(Chosen& chosen, const select::Request& request);
+  void set_up_alternative(Chosen& chosen);
   const BoundPlan& bound_plan_for(const Call& call);
   // Returns whether the root differs from that of the last broadcast. Equal on all ranks, because
   // they have made the same broadcasts.

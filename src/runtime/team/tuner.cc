@@ -125,11 +125,14 @@ Tuner::Trial* Tuner::free_trial() {
 // Returns false if no trial can start now.
 bool Tuner::start_trial(Class& call_class) {
   std::uint8_t set = bit_of(Implementation::chosen);
-  if (call_class.has_alternative) set |= bit_of(Implementation::alternative);
+  const bool has_alternative =
+      call_class.has_alternative && call_class.calls >= call_class.alternative_from;
+  if (has_alternative) set |= bit_of(Implementation::alternative);
   if (may_run_outside(call_class.key)) set |= bit_of(Implementation::outside);
   if (std::popcount(set) == 1) {
     call_class.kept = Implementation::chosen;
-    call_class.next_trial = std::numeric_limits<std::uint64_t>::max();
+    call_class.next_trial = call_class.has_alternative ? call_class.alternative_from
+                                                       : std::numeric_limits<std::uint64_t>::max();
     return false;
   }
   Trial* const trial = free_trial();
@@ -140,6 +143,7 @@ bool Tuner::start_trial(Class& call_class) {
   *trial = {};
   trial->call_class = &call_class;
   trial->remaining = set;
+  trial->has_alternative = has_alternative;
   call_class.trial = static_cast<std::uint8_t>(trial - trials_.data());
   return true;
 }
@@ -149,17 +153,18 @@ Turn Tuner::step(Class& call_class) {
   Trial& trial = trials_[call_class.trial];
   trial.latest_call = calls_;
   Turn turn{.is_in_trial = true, .trial = call_class.trial};
-  if (trial.calls == calls_per_block * std::popcount(trial.remaining)) {
+  const auto blocks = static_cast<std::size_t>(std::popcount(trial.remaining));
+  if (trial.calls == trial.block_calls() * blocks) {
     turn.is_verdict_due = true;
     return turn;
   }
-  const std::size_t block = trial.calls / calls_per_block;
-  const std::size_t in_block = trial.calls % calls_per_block;
+  const std::size_t block = trial.calls / trial.block_calls();
+  const std::size_t in_block = trial.calls % trial.block_calls();
   ++trial.calls;
   turn.by = by_block(trial.remaining, trial.round, block);
   turn.is_timed = in_block > 0;
   if (turn.is_timed) {
-    turn.sample = static_cast<std::uint8_t>(block * samples_per_block + in_block - 1);
+    turn.sample = static_cast<std::uint8_t>(block * trial.block_samples() + in_block - 1);
   }
   return turn;
 }
@@ -168,6 +173,38 @@ void Tuner::end(const Turn& turn, const Sample& sample, std::string_view algorit
   Trial& trial = trials_[turn.trial];
   trial.samples[turn.sample] = sample;
   trial.names[index_of(turn.by)] = algorithm;
+}
+
+void Tuner::drop_alternative(const Turn& turn) {
+  Trial& trial = trials_[turn.trial];
+  trial.leave_out_alternative();
+  trial.call_class->has_alternative = false;
+}
+
+void Tuner::postpone_alternative(const Turn& turn, std::uint32_t calls) {
+  Trial& trial = trials_[turn.trial];
+  trial.leave_out_alternative();
+  trial.call_class->alternative_from = trial.call_class->calls + calls;
+}
+
+// If the alternative was about to run its first call, the remaining implementations share the calls
+// of the round. Otherwise it keeps its turns, because times of this round have been noted.
+void Tuner::Trial::leave_out_alternative() {
+  has_alternative = false;
+  if (round > 0 || calls != block_calls() + 1) return;
+  remaining &= static_cast<std::uint8_t>(~bit_of(Implementation::alternative));
+  --calls;
+}
+
+std::uint32_t Tuner::calls_that_justify(const Turn& turn, double set_up_ns) const {
+  const Trial& trial = trials_[turn.trial];
+  double least_ns = std::numeric_limits<double>::max();
+  for (const Sample& sample : trial.samples) {
+    if (sample.leave_ns > 0) least_ns = std::min(least_ns, sample.leave_ns - sample.enter_ns);
+  }
+  const double calls = set_up_ns / most_cost / std::max(1.0, least_ns) -
+                       static_cast<double>(trial.call_class->calls);
+  return static_cast<std::uint32_t>(std::clamp(calls, 0.0, most_calls_until_next));
 }
 
 namespace {
@@ -212,12 +249,13 @@ void Tuner::Costs::add(double ns, double weight) {
 // Adds the times of a round.
 void Tuner::note_costs(Trial& trial, std::span<const Samples> by_rank) {
   const auto blocks = static_cast<std::size_t>(std::popcount(trial.remaining));
-  for (std::size_t number = 0; number < blocks * samples_per_block; ++number) {
+  const std::size_t block_samples = trial.block_samples();
+  for (std::size_t number = 0; number < blocks * block_samples; ++number) {
     const std::optional<double> ns =
         transfer_ns(operation_of(trial.call_class->key), by_rank, number);
     if (!ns) continue;
     Costs& costs =
-        trial.costs[index_of(by_block(trial.remaining, trial.round, number / samples_per_block))];
+        trial.costs[index_of(by_block(trial.remaining, trial.round, number / block_samples))];
     costs.add(*ns, mean_bytes(by_rank, number) + bytes_of_small_call);
   }
 }
@@ -243,9 +281,8 @@ std::uint32_t Tuner::calls_until_next(const Trial& trial, const Verdict& verdict
   double lost_ns = verdict_ns * rounds;
   for (const Implementation by : implementations) {
     const double excess_ns = verdict.median_ns[index_of(by)] - best_ns;
-    // A sample stands for a call, and the first call of each block has none.
-    const double calls = static_cast<double>(trial.costs[index_of(by)].count) * calls_per_block /
-                         static_cast<double>(samples_per_block);
+    // The first call of each block has no sample.
+    const double calls = static_cast<double>(trial.costs[index_of(by)].count) + trial.round + 1;
     lost_ns += calls * std::max(0.0, excess_ns);
   }
   const double calls = lost_ns / most_cost / std::max(1.0, best_ns);
@@ -289,7 +326,7 @@ Tuner::Verdict Tuner::judge(const Turn& turn, std::span<const Samples> by_rank) 
   Trial& trial = trials_[turn.trial];
   const Class& call_class = *trial.call_class;
   note_costs(trial, by_rank);
-  if (!call_class.has_alternative) trial.costs[index_of(Implementation::alternative)] = {};
+  if (!trial.has_alternative) trial.costs[index_of(Implementation::alternative)] = {};
   Verdict verdict{.kept = call_class.kept, .median_ns = trial.medians_ns()};
   const auto fastest = fastest_of(verdict.median_ns);
   if (!fastest) {
@@ -325,6 +362,8 @@ Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
   call_class.is_tried = true;
   call_class.kept = verdict.kept;
   call_class.next_trial = call_class.calls + verdict.calls_until_next;
+  if (call_class.has_alternative && call_class.alternative_from > call_class.calls)
+    call_class.next_trial = std::min(call_class.next_trial, call_class.alternative_from);
   call_class.trial = no_trial;
   trial.call_class = nullptr;
   return {.by = call_class.kept};

@@ -53,18 +53,22 @@ struct Turn {
 };
 
 class Tuner {
-  // Each implementation runs three calls of a round in sequence. The first one is not timed,
-  // because it may set up an algorithm, and finds the caches in the state that another
-  // implementation left.
-  static constexpr std::uint8_t calls_per_block = 3;
-  static constexpr std::uint8_t rounds = 3;
+  // The number of calls that each implementation runs in sequence (a block), by round. The first
+  // one is not timed, because it may set up an algorithm, and finds the caches in the state that
+  // another implementation left. Later rounds have longer blocks, in which calls take the time that
+  // they take in a loop; implementations that are much slower do not reach them.
+  static constexpr std::array<std::uint8_t, 3> calls_per_block = {3, 5, 7};
+  static constexpr std::uint8_t rounds = calls_per_block.size();
   static constexpr std::uint64_t calls_before_trial = 4;
 
  public:
   // Number of calls of a class after which its first trial has ended.
   static constexpr int calls_of_first_trial =
-      calls_before_trial + rounds * calls_per_block * int{implementation_count} + 1;
-  static constexpr std::size_t samples_per_round = 2 * implementation_count;
+      calls_before_trial +
+      (calls_per_block[0] + calls_per_block[1] + calls_per_block[2]) * int{implementation_count} +
+      1;
+  static constexpr std::size_t samples_per_round =
+      (calls_per_block[rounds - 1] - 1) * implementation_count;
 
   // One timed call of this rank. Without a time if the call failed.
   struct Sample {
@@ -118,12 +122,18 @@ class Tuner {
   Turn begin(const TunedCall& call);
   // Ends a timed call that `algorithm` ran.
   void end(const Turn& turn, const Sample& sample, std::string_view algorithm);
-  // Removes the alternative from the trial, because the team has only one algorithm for the call.
+  // Removes the alternative from all trials, because the team has only one algorithm for the call.
   // All ranks call this in the same call.
   // Requires: the turn is in a trial.
-  void drop_alternative(const Turn& turn) {
-    trials_[turn.trial].call_class->has_alternative = false;
-  }
+  void drop_alternative(const Turn& turn);
+  // Removes the alternative from this trial, and starts the next trial after `calls` calls at the
+  // latest. All ranks call this in the same call.
+  // Requires: the turn is in a trial.
+  void postpone_alternative(const Turn& turn, std::uint32_t calls);
+  // Returns the number of calls of the class after which these calls have taken so long that the
+  // set-up of the alternative is a permitted part of it; 0 if they have. Differs between ranks.
+  // Requires: the turn is in a trial.
+  std::uint32_t calls_that_justify(const Turn& turn, double set_up_ns) const;
 
   // Requires: a verdict is due.
   const Samples& samples(const Turn& turn) const { return trials_[turn.trial].samples; }
@@ -138,7 +148,6 @@ class Tuner {
   static constexpr std::uint8_t no_trial = 0xff;
   static constexpr std::size_t most_classes = 128;
   static constexpr std::size_t most_trials = 4;
-  static constexpr std::size_t samples_per_block = calls_per_block - 1;
 
   struct Class {
     std::uint32_t key = 0;  // 0: unused
@@ -149,11 +158,13 @@ class Tuner {
     std::uint8_t confirmations = 0;  // consecutive trials with the same result
     std::uint64_t calls = 0;
     std::uint64_t next_trial = calls_before_trial + 1;
+    std::uint64_t alternative_from = 0;  // the number of calls from which it takes part in trials
   };
   // The times of an implementation's calls. Each is divided by a weight that depends on the call's
   // size, because the sizes of a class differ.
   struct Costs {
-    std::array<double, rounds * samples_per_block> in_order{};
+    std::array<double, calls_per_block[0] + calls_per_block[1] + calls_per_block[2] - rounds>
+        in_order{};
     std::size_t count = 0;
     double weights = 0;  // sum
 
@@ -167,11 +178,15 @@ class Tuner {
     std::uint8_t remaining = 0;  // implementations of this round, as bits
     std::uint8_t round = 0;
     std::uint8_t calls = 0;  // of this round
+    bool has_alternative = false;
     Samples samples{};
     std::array<std::string_view, implementation_count> names{};
     // On rank 0, of all rounds.
     std::array<Costs, implementation_count> costs{};
 
+    std::size_t block_calls() const { return calls_per_block[round]; }
+    std::size_t block_samples() const { return block_calls() - 1; }
+    void leave_out_alternative();
     std::array<double, implementation_count> medians_ns() const;
     double mean_weight() const;
     std::uint8_t contenders(double fastest_ns) const;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/arithmetic.h"
 #include "exercise.h"
 #include "ranks.h"
 #include "runtime/team/team.h"
@@ -29,6 +31,7 @@ using How = RankEnd::How;
 
 constexpr const char* four_cores = "pack:1 l3:1 core:4 pu:1";
 constexpr std::size_t tuned_ranks = 3;
+constexpr int first_trial = Tuner::calls_of_first_trial;
 constexpr TunedCall small_call{Operation::allreduce, 4096, true};
 
 // The time of a call by each implementation, without waiting.
@@ -51,6 +54,8 @@ class TunedRanks {
       EXPECT_EQ(turns[rank].by, by);
       if (by == Implementation::alternative && !has_alternative)
         tuners_[rank]->drop_alternative(turns[rank]);
+      if (by == Implementation::alternative && postponed_calls > 0)
+        tuners_[rank]->postpone_alternative(turns[rank], postponed_calls);
       enter_ns[rank] = now_ns_ + late_ns(rank);
       last_ns = std::max(last_ns, enter_ns[rank]);
     }
@@ -68,6 +73,7 @@ class TunedRanks {
   }
   Tuner& tuner(std::size_t rank) { return *tuners_[rank]; }
 
+  std::uint32_t postponed_calls = 0;  // of the alternative, if not 0
   std::function<double(std::size_t rank)> late_ns = [](std::size_t /*rank*/) { return 0; };
 
  private:
@@ -104,7 +110,7 @@ TEST(Tuner, KeepsTheFastestOfEach) {
       {{1000, 2000, 3000}, {2000, 1000, 3000}, {3000, 2000, 1000}}};
   for (std::size_t by = 0; by < fastest.size(); ++by) {
     TunedRanks ranks;
-    ranks.calls(32, small_call, fastest[by]);
+    ranks.calls(first_trial, small_call, fastest[by]);
     EXPECT_THAT(ranks.calls(200, small_call, fastest[by]), Each(static_cast<Implementation>(by)));
   }
 }
@@ -119,7 +125,8 @@ TEST(Tuner, DropsAnAlgorithmThatIsThreeTimesSlowerThanPredicted) {
 
 TEST(Tuner, KeepsThePredictionIfTheDifferenceIsNoise) {
   TunedRanks ranks;
-  EXPECT_THAT(ranks.calls(32, small_call, {1000, 990, 985}).back(), Implementation::chosen);
+  EXPECT_THAT(ranks.calls(first_trial, small_call, {1000, 990, 985}).back(),
+              Implementation::chosen);
 }
 
 // The implementation that runs while ranks are late must not pay for it.
@@ -130,7 +137,7 @@ TEST(Tuner, DoesNotCountWaitingForLateRanks) {
   ranks.late_ns = [&](std::size_t /*rank*/) {
     return std::uniform_real_distribution<>(0, 100'000)(random);
   };
-  ranks.calls(32, small_call, {1000, 1200, 800});
+  ranks.calls(first_trial, small_call, {1000, 1200, 800});
   EXPECT_THAT(ranks.calls(100, small_call, {1000, 1200, 800}), Each(Implementation::outside))
       << "seed " << seed;
 }
@@ -153,7 +160,7 @@ TEST(Tuner, NeverTunesAnExcludedOperation) {
 TEST(Tuner, RepeatsTrialsRarely) {
   constexpr CallNs ns = {1000, 1400, 1300};
   TunedRanks ranks;
-  ranks.calls(32, small_call, ns);
+  ranks.calls(first_trial, small_call, ns);
   constexpr int many = 100'000;
   const auto calls = ranks.calls(many, small_call, ns);
   const double lost_ns = 400.0 * static_cast<double>(calls_by(calls, Implementation::alternative)) +
@@ -199,14 +206,38 @@ TEST(Tuner, TunesManyClassesInAnyOrder) {
 
 TEST(Tuner, WorksWithoutAnAlternative) {
   TunedRanks ranks;
-  for (int i = 0; i < 40; ++i) ranks.call(small_call, {1000, 1000, 500}, false);
+  for (int i = 0; i < first_trial; ++i) ranks.call(small_call, {1000, 1000, 500}, false);
   EXPECT_EQ(ranks.call(small_call, {1000, 1000, 500}), Implementation::outside);
+}
+
+// Until the alternative is worth its set-up, the others are compared without it.
+TEST(Tuner, PostponesAnAlternative) {
+  constexpr CallNs ns = {1000, 300, 800};
+  constexpr int postponed = 1000;
+  TunedRanks ranks;
+  ranks.postponed_calls = postponed;
+  auto calls = ranks.calls(postponed, small_call, ns);
+  EXPECT_EQ(calls_by(calls, Implementation::alternative), 1U);
+  EXPECT_EQ(calls.back(), Implementation::outside);
+  ranks.postponed_calls = 0;
+  calls = ranks.calls(postponed, small_call, ns);
+  EXPECT_EQ(calls.back(), Implementation::alternative);
+}
+
+TEST(Tuner, JustifiesASetUpByTheTimeOfTheCalls) {
+  TunedRanks ranks;
+  for (int i = 0; i < 7; ++i) ranks.call(small_call, {1000, 1000, 1000});
+  const Turn turn = ranks.tuner(0).begin(small_call);
+  ASSERT_EQ(turn.by, Implementation::alternative);
+  // One percent of 8 calls of 1 us are 80 ns.
+  EXPECT_EQ(ranks.tuner(0).calls_that_justify(turn, 70), 0U);
+  EXPECT_NEAR(ranks.tuner(0).calls_that_justify(turn, 100'000), 10'000, 10);
 }
 
 TEST(Tuner, ReportsItsResultOnce) {
   TunedRanks ranks;
   EXPECT_FALSE(ranks.tuner(1).take_result());
-  ranks.calls(32, small_call, {1000, 1200, 800});
+  ranks.calls(first_trial, small_call, {1000, 1200, 800});
   const std::optional<Tuner::Result> result = ranks.tuner(1).take_result();
   ASSERT_TRUE(result);
   EXPECT_EQ(result->operation, Operation::allreduce);
@@ -225,10 +256,12 @@ TEST(TunedTeam, MovesTheSameDataByEveryImplementation) {
     for (const Operation operation : select::operations) {
       for (const std::size_t bytes : {std::size_t{8}, std::size_t{100'000}}) {
         std::vector<Implementation> by;
-        for (unsigned seed = 0; seed < 40; ++seed) {
+        Implementation kept = Implementation::chosen;
+        for (unsigned seed = 0; seed < first_trial; ++seed) {
           const Turn turn = team.begin_turn({operation, bytes, true});
           by.push_back(turn.by);
-          const double enter_ns = 1000.0 * seed;
+          if (!turn.is_in_trial) kept = turn.by;
+          const double enter_ns = 10 * ns_per_s * seed;
           if (turn.by == Implementation::outside) {
             team.note_outside_call({operation, 0, bytes, 1});
           } else {
@@ -236,11 +269,11 @@ TEST(TunedTeam, MovesTheSameDataByEveryImplementation) {
             call.run();
             ASSERT_TRUE(call.is_right()) << name(operation) << ", " << bytes << " bytes";
           }
-          // The alternative is the fastest.
-          const double ns = turn.by == Implementation::alternative ? 100 : 200;
+          // The alternative is the fastest, and the calls take long enough to justify its set-up.
+          const double ns = (turn.by == Implementation::alternative ? 1 : 2) * ns_per_s;
           if (turn.is_timed) team.end_turn(turn, {enter_ns + 1, enter_ns + ns, 8, 0});
         }
-        EXPECT_NE(by.back(), Implementation::outside) << name(operation);
+        EXPECT_NE(kept, Implementation::outside) << name(operation);
         EXPECT_THAT(by, ::testing::Contains(Implementation::outside));
       }
     }
