@@ -35,6 +35,17 @@ double positive(TomlTable& table, const std::string& key) {
   return value;
 }
 
+bool is_within(const Span& span, double ours, double part) {
+  return std::abs(ours / std::clamp(ours, span.from, span.to) - 1) <= part;
+}
+
+// Compares what the first of two saves, or what it loses if it is the slower one, so that a model
+// in which both are equal never agrees.
+bool is_gain_within(const Span& ratio, double ours, double part) {
+  return ratio.to < 1 ? is_within({1 - ratio.to, 1 - ratio.from}, 1 - ours, part)
+                      : is_within({ratio.from - 1, ratio.to - 1}, ours - 1, part);
+}
+
 std::optional<Span> published(TomlTable& table) {
   if (table.has("value")) {
     const double value = positive(table, "value");
@@ -48,17 +59,20 @@ std::optional<Span> published(TomlTable& table) {
 
 void check(const TomlTable& table, const Figure& figure) {
   switch (figure.kind) {
-    case Kind::exact:
     case Kind::ratio:
+    case Kind::exact:
     case Kind::value:
       if (!figure.published) table.refuse("", "a figure requires value, or from and to");
+      if (figure.kind == Kind::ratio && is_within(*figure.published, 1, exact_within))
+        table.refuse("", "a model without differences also agrees with 1: use kind = \"input\"");
       return;
     case Kind::direction:
       if (figure.published) table.refuse("", "a direction has no value: it is a ratio below 1");
       return;
+    case Kind::input:
     case Kind::not_comparable:
       if (figure.why.empty())
-        table.refuse("", "give the reason why it cannot be compared: why = \"...\"");
+        table.refuse("", "give the reason why it is not counted: why = \"...\"");
       return;
   }
 }
@@ -107,10 +121,6 @@ Paper load_paper(const std::string& name) {
 }
 
 namespace {
-
-bool is_within(const Span& span, double ours, double part) {
-  return std::abs(ours / std::clamp(ours, span.from, span.to) - 1) <= part;
-}
 
 // Returns the path of a file that huddle installs, even if the user has one of the same name.
 std::string shipped(const std::string& below_machines) {
@@ -163,6 +173,12 @@ const Laboratory& laboratory_of(const std::string& paper) {
                   guess.empty() ? fmt::format("; use one of {}", fmt::join(names, ", ")) : guess));
 }
 
+Verdict verdict_of(const Figure& figure, const std::optional<Answer>& answer) {
+  if (figure.kind == Kind::input) return Verdict::input;
+  if (!answer) return Verdict::not_compared;
+  return holds(figure, answer->ours) ? Verdict::holds : Verdict::misses;
+}
+
 void count(Tally& tally, bool is_good) {
   ++tally.rows;
   if (is_good) ++tally.good;
@@ -202,13 +218,12 @@ std::vector<std::string> papers_without_fit() {
 std::optional<bool> is_direction_right(const Figure& figure, double ours) {
   switch (figure.kind) {
     case Kind::direction:
-      return ours < 1;
+      return ours < 1 - exact_within;
     case Kind::ratio:
-      if (figure.published->to < 1) return ours < 1;
-      if (figure.published->from > 1) return ours > 1;
-      return std::nullopt;
+      return figure.published->to < 1 ? ours < 1 - exact_within : ours > 1 + exact_within;
     case Kind::exact:
     case Kind::value:
+    case Kind::input:
     case Kind::not_comparable:
       return std::nullopt;
   }
@@ -220,11 +235,12 @@ bool holds(const Figure& figure, double ours) {
     case Kind::exact:
       return is_within(*figure.published, ours, exact_within);
     case Kind::ratio:
+      return is_gain_within(*figure.published, ours, price_within);
     case Kind::value:
-      return is_within(*figure.published, ours, price_within) &&
-             is_direction_right(figure, ours).value_or(true);
+      return is_within(*figure.published, ours, price_within);
     case Kind::direction:
-      return ours < 1;
+      return ours < 1 - exact_within;
+    case Kind::input:
     case Kind::not_comparable:
       return false;
   }
@@ -235,24 +251,23 @@ Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments,
                         const Measurements& measured) {
   Reproduction result;
   for (const Figure& figure : paper.figures) {
-    Row row{figure, {}, {}, Verdict::not_compared};
-    if (figure.kind != Kind::not_comparable) {
-      const auto experiment =
-          std::find_if(experiments.begin(), experiments.end(),
-                       [&figure](const Experiment& one) { return one.figure == figure.name; });
-      if (experiment == experiments.end()) {
-        throw InputError(fmt::format("figure '{}' of {} has no experiment", printable(figure.name),
-                                     printable(paper.name)));
-      }
-      row.answer = answer_to(figure, *experiment, seed, measured);
-      if (row.answer) {
-        row.verdict = holds(figure, row.answer->ours) ? Verdict::holds : Verdict::misses;
-        if (experiment->simulated) {
-          row.simulated = experiment->simulated(machine::read_machine_file(shipped(figure.on)));
-        }
-      }
+    result.rows.push_back({figure, {}, {}, verdict_of(figure, std::nullopt)});
+    Row& row = result.rows.back();
+    if (figure.kind == Kind::not_comparable) continue;
+    const auto experiment =
+        std::find_if(experiments.begin(), experiments.end(),
+                     [&figure](const Experiment& one) { return one.figure == figure.name; });
+    if (experiment == experiments.end()) {
+      // The machine file itself contains such an input.
+      if (figure.kind == Kind::input) continue;
+      throw InputError(fmt::format("figure '{}' of {} has no experiment", printable(figure.name),
+                                   printable(paper.name)));
     }
-    result.rows.push_back(std::move(row));
+    row.answer = answer_to(figure, *experiment, seed, measured);
+    row.verdict = verdict_of(figure, row.answer);
+    if (row.answer && experiment->simulated) {
+      row.simulated = experiment->simulated(machine::read_machine_file(shipped(figure.on)));
+    }
   }
   result.paper = std::move(paper);
   return result;
@@ -261,17 +276,20 @@ Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments,
 Reproduction reproduced(const std::string& paper, std::uint64_t seed,
                         const Measurements& measured) {
   const Laboratory& laboratory = laboratory_of(paper);
-  return reproduced(load_paper(paper), laboratory.experiments(), seed, measured);
+  Reproduction result = reproduced(load_paper(paper), laboratory.experiments(), seed, measured);
+  for (Row& row : result.rows) {
+    if (laboratory.is_fitted) row.verdict = Verdict::input;
+  }
+  return result;
 }
 
 Summary summary_of(const std::vector<Reproduction>& all) {
   Summary summary;
   for (const Reproduction& one : all) {
     for (const Row& row : one.rows) {
-      if (!row.answer) {
-        ++summary.not_compared;
-        continue;
-      }
+      if (row.verdict == Verdict::input) ++summary.inputs;
+      if (row.verdict == Verdict::not_compared) ++summary.not_compared;
+      if (!row.answer || row.verdict == Verdict::input) continue;
       const bool is_good = row.verdict == Verdict::holds;
       if (row.figure.kind == Kind::exact) count(summary.exact, is_good);
       if (row.figure.kind == Kind::ratio || row.figure.kind == Kind::value) {

@@ -112,6 +112,7 @@ std::string reasons(const reproduce::Reproduction& one, Verdict verdict, std::st
   const bool with_machine = is_of_several_machines(one);
   for (const Row& row : one.rows) {
     if (row.verdict != verdict) continue;
+    if (verdict == Verdict::input && row.figure.why.empty()) continue;
     const std::string why = row.figure.why.empty() ? "The cause is unknown." : row.figure.why;
     text += wrap("  ", name_of(row, with_machine) + ": " + printable(why), 4, columns);
   }
@@ -132,10 +133,11 @@ std::string simulation_text(const Summary& summary) {
 std::string summary_text(const std::vector<reproduce::Reproduction>& papers) {
   const Summary summary = reproduce::summary_of(papers);
   return fmt::format(
-             "{} within {:g} %; {} within {:g} %; {} in the same direction; {} not compared.",
+             "{} within {:g} %; {} within {:g} %; {} in the same direction; {} inputs not "
+             "counted; {} not compared.",
              tally_text(summary.exact, "exact figures"), 100 * reproduce::exact_within,
              tally_text(summary.priced, "predicted figures"), 100 * reproduce::price_within,
-             tally_text(summary.direction, "directions"), summary.not_compared) +
+             tally_text(summary.direction, "directions"), summary.inputs, summary.not_compared) +
          simulation_text(summary);
 }
 
@@ -147,6 +149,7 @@ std::string reproduce_text(const Reproductions& all, int columns) {
   for (const reproduce::Reproduction& one : all.papers) {
     text += wrap("", printable(fmt::format("{}: {}", one.paper.name, one.paper.title)), 2, width);
     text += table_of(one, width) + reasons(one, Verdict::misses, "Misses:", width) +
+            reasons(one, Verdict::input, "Inputs, not counted:", width) +
             reasons(one, Verdict::not_compared, "Not compared:", width) + "\n";
   }
   text += wrap("", summary_text(all.papers), 0, width);
@@ -154,7 +157,8 @@ std::string reproduce_text(const Reproductions& all, int columns) {
       wrap("",
            fmt::format(
                "Figures without a unit are ratios of times, or counts; below 1, the first one is "
-               "faster. band: range of 90 % of {} results in which all estimates of the machine "
+               "faster, and a ratio agrees if the gain (1 - ratio) does. band: range of 90 % of {} "
+               "results in which all estimates of the machine "
                "were varied by {:g} % (seed {}). simulated: result of the simulated protocol; + it "
                "holds although the prediction does not, - it has the opposite direction.",
                reproduce::draws, 100 * reproduce::estimates_spread, all.seed),

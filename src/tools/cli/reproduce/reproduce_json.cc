@@ -71,6 +71,7 @@ std::string reproduce_json(const Reproductions& all) {
                          {"simulated", tally_json(summary.simulated)},
                          {"simulated_direction", tally_json(summary.simulated_direction)},
                          {"unexplained", summary.unexplained},
+                         {"inputs", summary.inputs},
                          {"not_compared", summary.not_compared}};
   return json_text(document);
 }
