@@ -57,6 +57,12 @@ std::optional<Span> published(TomlTable& table) {
   return span;
 }
 
+// A column agrees if all of its values do.
+Span all_of(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  return {count, count};
+}
+
 void check(const TomlTable& table, const Figure& figure) {
   switch (figure.kind) {
     case Kind::ratio:
@@ -83,7 +89,8 @@ Figure figure_of(TomlTable& table) {
   figure.where = table.text("where");
   figure.what = table.text("what");
   figure.kind = static_cast<Kind>(table.word("kind", {kind_names.begin(), kind_names.end()}));
-  figure.published = published(table);
+  figure.values = table.numbers_or_none("values");
+  figure.published = figure.values.empty() ? published(table) : all_of(figure.values);
   figure.unit = table.text_or("unit", "");
   figure.on = table.text_or("on", "");
   figure.why = table.text_or("why", "");
@@ -133,8 +140,26 @@ Band band_of(const std::vector<double>& answers) {
   return {answers[outside], answers[answers.size() - 1 - outside]};
 }
 
-template <class Described, class Ours>
-Answer answer_with_band(const Described& described, const Ours& ours, const Figure& figure,
+// Returns whether `printed` is `ours` as a table prints it: with at most two decimals, rounded.
+bool is_rounded(double printed, double ours) {
+  double last_digit = 1;
+  while (last_digit > 0.01 &&
+         std::abs(printed / last_digit - std::round(printed / last_digit)) > 1e-9)
+    last_digit /= 10;
+  return std::abs(printed - ours) <= last_digit / 2 + 1e-9;
+}
+
+// Returns the number of equal values.
+double agreement(const std::vector<double>& printed, const std::vector<double>& ours) {
+  int equal = 0;
+  for (std::size_t i = 0; i < std::min(printed.size(), ours.size()); ++i) {
+    equal += is_rounded(printed[i], ours[i]) ? 1 : 0;
+  }
+  return equal;
+}
+
+template <class Described, class OfDescribed>
+Answer answer_with_band(const Described& described, const OfDescribed& ours, const Figure& figure,
                         std::uint64_t seed) {
   Draws drawn(seed);
   std::vector<double> answers(draws);
@@ -149,11 +174,13 @@ Answer answer_with_band(const Described& described, const Ours& ours, const Figu
 std::optional<Answer> answer_to(const Figure& figure, const Experiment& experiment,
                                 std::uint64_t seed, const Measurements& measured) {
   if (const auto* of_here = std::get_if<OfHere>(&experiment.ours)) {
-    const auto found = measured.find(of_here->buffers);
+    const auto found = measured.find(of_here->fragment_pages);
     return found == measured.end() ? std::nullopt : std::optional(found->second);
   }
   if (const auto* of_paper = std::get_if<OfPaper>(&experiment.ours))
     return Answer{(*of_paper)(), {}};
+  if (const auto* of_column = std::get_if<OfColumn>(&experiment.ours))
+    return Answer{agreement(figure.values, (*of_column)()), {}};
   if (const auto* of_machine = std::get_if<OfMachine>(&experiment.ours)) {
     return answer_with_band(machine::read_machine_file(shipped(figure.on)), *of_machine, figure,
                             seed);
@@ -251,7 +278,7 @@ Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments,
                         const Measurements& measured) {
   Reproduction result;
   for (const Figure& figure : paper.figures) {
-    result.rows.push_back({figure, {}, {}, verdict_of(figure, std::nullopt)});
+    result.rows.push_back({figure, {}, {}, {}, verdict_of(figure, std::nullopt)});
     Row& row = result.rows.back();
     if (figure.kind == Kind::not_comparable) continue;
     const auto experiment =
@@ -265,9 +292,13 @@ Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments,
     }
     row.answer = answer_to(figure, *experiment, seed, measured);
     row.verdict = verdict_of(figure, row.answer);
-    if (row.answer && experiment->simulated) {
-      row.simulated = experiment->simulated(machine::read_machine_file(shipped(figure.on)));
-    }
+    if (!row.answer) continue;
+    const auto on_machine = [&figure](const OfMachine& ours) {
+      return ours ? std::optional(ours(machine::read_machine_file(shipped(figure.on))))
+                  : std::nullopt;
+    };
+    row.simulated = on_machine(experiment->simulated);
+    row.changed = on_machine(experiment->changed);
   }
   result.paper = std::move(paper);
   return result;
@@ -314,30 +345,29 @@ namespace {
 using node::PipelinedBcast;
 
 constexpr int ranks = 2;
-constexpr int fragment_cells = 2;
-// Long enough for 64 buffers, and short enough to complete before the rank is preempted.
-constexpr std::size_t message = 512 << 10;
-// One buffer is the reference for the others.
-constexpr std::array buffers = {1, 2, 4};
+constexpr std::size_t message = 16 << 20;
+constexpr int buffers = 32;
+// In pages; the first one is the reference for the others.
+constexpr std::array fragments = {1, 16};
 
 }  // namespace
 
-bench::Comparison few_buffers(const machine::Topology& topology, const std::vector<int>& pus) {
+bench::Comparison fragment_sizes(const machine::Topology& topology, const std::vector<int>& pus) {
   const std::vector<int> of_ranks = {pus[0], pus[1]};
   const node::RankLocality locality = node::locality(topology, of_ranks);
-  bench::Comparison comparison{.name = "broadcast of 512K through few buffers",
+  bench::Comparison comparison{.name = "broadcast of 16M by size of the fragments",
                                .binding = {ranks, of_ranks},
                                .bytes = message,
                                .entries = {},
                                .judgements = {}};
-  for (const int count : buffers) {
+  for (const int pages : fragments) {
     const PipelinedBcast::Parameters parameters{
-        {{node::Shape::Kind::flat, 1}}, node::page_bytes, count * fragment_cells, 1};
+        {{node::Shape::Kind::flat, 1}}, node::page_bytes, buffers * pages, 1};
     comparison.entries.push_back(
-        {.name = counted(count, "buffer"),
+        {.name = "fragments of " + counted(pages, "page"),
          .implementation = std::make_unique<bench::ProtocolBcast<PipelinedBcast>>(
              locality, comparison.binding.oversubscribed(), parameters,
-             PipelinedBcast::Plan{0, fragment_cells, memory::CopyKernel::plain}),
+             PipelinedBcast::Plan{0, pages, memory::CopyKernel::plain}),
          .calls = 1,
          .stretches = bench::Scale{}.single_calls(message)});
   }
@@ -346,13 +376,13 @@ bench::Comparison few_buffers(const machine::Topology& topology, const std::vect
 
 Measurements measurements_of(const bench::Result& result) {
   Measurements measurements;
-  const std::vector<double>& one_ns = result.entries.front().ns;
-  for (std::size_t entry = 1; entry < buffers.size(); ++entry) {
+  const std::vector<double>& pages_ns = result.entries.front().ns;
+  for (std::size_t entry = 1; entry < fragments.size(); ++entry) {
     std::vector<double> ratios;
-    for (std::size_t round = 0; round < one_ns.size(); ++round) {
-      ratios.push_back(result.entries[entry].ns[round] / one_ns[round]);
+    for (std::size_t round = 0; round < pages_ns.size(); ++round) {
+      ratios.push_back(result.entries[entry].ns[round] / pages_ns[round]);
     }
-    measurements.emplace(buffers[entry], answer_of(std::move(ratios)));
+    measurements.emplace(fragments[entry], answer_of(std::move(ratios)));
   }
   return measurements;
 }

@@ -45,8 +45,9 @@ struct Figure {
   std::string where;  // place in the paper: "Fig. 6", "barrier"
   std::string what;   // what the figure measures, in half a sentence
   Kind kind = Kind::exact;
-  std::optional<Span> published;  // none for a direction, which an input may also be
-  std::string unit;               // for example "us"; empty: none
+  std::vector<double> values = {};  // of a column of a table, in the printed precision
+  std::optional<Span> published;    // none for a direction, which an input may also be
+  std::string unit;                 // for example "us"; empty: none
   std::string on;   // the machine or fabric for which it is computed or measured; empty: none
   std::string why;  // reason if it is not counted or huddle's value misses it; empty: unknown
 };
@@ -95,13 +96,14 @@ struct Answer {
 // Requires: there is at least one value.
 Answer answer_of(std::vector<double> several);
 
-// Answers from measurements on this machine, by number of buffers.
+// Answers from measurements on this machine, by pages of a fragment.
 using Measurements = std::map<int, Answer>;
 
 struct Row {
   Figure figure;
   std::optional<Answer> answer;
   std::optional<double> simulated;  // only if huddle has the protocol
+  std::optional<double> changed;    // without the cause of a miss, if it has been tested
   Verdict verdict = Verdict::not_compared;
 };
 
@@ -148,14 +150,13 @@ struct Summary {
 };
 Summary summary_of(const std::vector<Reproduction>& all);
 
-// Returns the comparison for the rows that are measured on this machine: a broadcast between two
-// ranks through few buffers. Buffers have 8 KB and form one set, as in the paper; each number of
-// buffers is an entry.
+// Returns the comparison for the row that is measured on this machine: a broadcast of 16 MB between
+// two ranks through a set of 32 buffers, as in the paper; each size of a buffer is an entry.
 // Requires: at least two hardware threads.
-bench::Comparison few_buffers(const machine::Topology& topology, const std::vector<int>& pus);
+bench::Comparison fragment_sizes(const machine::Topology& topology, const std::vector<int>& pus);
 
-// Returns the time of each number of buffers relative to one buffer: the median over the rounds and
-// its band.
+// Returns the time of each size of a fragment relative to single pages: the median over the rounds
+// and its band.
 // Requires: at least one complete round.
 Measurements measurements_of(const bench::Result& result);
 

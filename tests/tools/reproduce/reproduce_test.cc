@@ -14,7 +14,6 @@
 namespace huddle::reproduce {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Figure figure_of(Kind kind, double from, double to) {
@@ -115,7 +114,8 @@ TEST(Papers, EveryFigureHasAnExperimentOrAReason) {
           std::find_if(paper.figures.begin(), paper.figures.end(),
                        [&](const Figure& one) { return one.name == experiment.figure; });
       ASSERT_NE(figure, paper.figures.end()) << experiment.figure << " is no figure";
-      EXPECT_EQ(figure->on.empty(), std::holds_alternative<OfPaper>(experiment.ours))
+      EXPECT_EQ(figure->on.empty(), std::holds_alternative<OfPaper>(experiment.ours) ||
+                                        std::holds_alternative<OfColumn>(experiment.ours))
           << experiment.figure;
     }
     for (const Figure& figure : paper.figures) {
@@ -135,6 +135,39 @@ TEST(Papers, WrongFigureIsAMiss) {
   EXPECT_EQ(reproduced(paper, kurnosov_experiments(), 1).rows.front().verdict, Verdict::misses);
   paper.figures.front().name = "two-bufers";
   EXPECT_THROW(reproduced(paper, kurnosov_experiments(), 1), InputError);
+}
+
+// All 144 values of the table, of which one that is misprinted is a miss.
+TEST(Papers, ColumnsAreComparedValueByValue) {
+  Paper paper = load_paper("kurnosov");
+  std::erase_if(paper.figures, [](const Figure& one) { return one.values.empty(); });
+  std::size_t values = 0;
+  for (const Row& row : reproduced(paper, kurnosov_experiments(), 1).rows) {
+    EXPECT_EQ(row.verdict, Verdict::holds) << row.figure.name << ": " << row.answer->ours;
+    values += row.figure.values.size();
+  }
+  EXPECT_EQ(values, 144U);
+  paper.figures.front().values[2] += 1;
+  const Row row = reproduced(paper, kurnosov_experiments(), 1).rows.front();
+  EXPECT_EQ(row.verdict, Verdict::misses);
+  EXPECT_EQ(row.answer->ours, 15);
+}
+
+// The stated cause of a miss, changed alone in the model, must bring it nearer to the paper.
+TEST(Papers, TestedCausesExplainMisses) {
+  int tested = 0;
+  for (const std::string& name : paper_names()) {
+    for (const Row& row : reproduced(name, 1).rows) {
+      if (row.verdict != Verdict::misses || !row.changed) continue;
+      const Span aim = row.figure.published.value_or(Span{0, 0});
+      const auto distance = [&aim](double ours) {
+        return std::abs(ours - std::clamp(ours, aim.from, aim.to));
+      };
+      EXPECT_LT(distance(*row.changed), distance(row.answer->ours)) << name << row.figure.name;
+      ++tested;
+    }
+  }
+  EXPECT_GE(tested, 5);
 }
 
 TEST(Papers, MissesHaveReasons) {
@@ -159,14 +192,14 @@ TEST(Summary, CountsTheRowsByVerdict) {
   Figure why = figure_of(Kind::ratio, 0.5, 0.5);
   why.why = "because";
   Reproduction one;
-  one.rows = {{figure_of(Kind::exact, 2, 2), Answer{2, {}}, {}, Verdict::holds},
-              {figure_of(Kind::exact, 2, 2), Answer{3, {}}, {}, Verdict::misses},
-              {figure_of(Kind::ratio, 0.5, 0.5), Answer{0.5, {}}, {}, Verdict::holds},
-              {why, Answer{0.9, {}}, 0.5, Verdict::misses},
-              {why, Answer{1.5, {}}, 0.9, Verdict::misses},
-              {figure_of(Kind::direction, 0, 0), Answer{0.9, {}}, {}, Verdict::holds},
-              {figure_of(Kind::input, 1, 1), Answer{1, {}}, {}, Verdict::input},
-              {figure_of(Kind::not_comparable, 1, 1), {}, {}, Verdict::not_compared}};
+  one.rows = {{figure_of(Kind::exact, 2, 2), Answer{2, {}}, {}, {}, Verdict::holds},
+              {figure_of(Kind::exact, 2, 2), Answer{3, {}}, {}, {}, Verdict::misses},
+              {figure_of(Kind::ratio, 0.5, 0.5), Answer{0.5, {}}, {}, {}, Verdict::holds},
+              {why, Answer{0.9, {}}, 0.5, {}, Verdict::misses},
+              {why, Answer{1.5, {}}, 0.9, {}, Verdict::misses},
+              {figure_of(Kind::direction, 0, 0), Answer{0.9, {}}, {}, {}, Verdict::holds},
+              {figure_of(Kind::input, 1, 1), Answer{1, {}}, {}, {}, Verdict::input},
+              {figure_of(Kind::not_comparable, 1, 1), {}, {}, {}, Verdict::not_compared}};
   const Summary summary = summary_of({one});
   const auto pair = [](const Tally& tally) { return std::pair(tally.good, tally.rows); };
   EXPECT_EQ(pair(summary.exact), std::pair(1, 2));
@@ -196,22 +229,18 @@ TEST(Papers, ComparesMeasuredFiguresOnceMeasured) {
   Paper paper = load_paper("kurnosov");
   std::erase_if(paper.figures,
                 [](const Figure& one) { return one.name.find("-here") == std::string::npos; });
-  ASSERT_EQ(paper.figures.size(), 2U);
-  const auto verdicts = [&paper](const Measurements& measured) {
-    std::vector<Verdict> all;
-    for (const Row& row : reproduced(paper, kurnosov_experiments(), 1, measured).rows) {
-      all.push_back(row.verdict);
-    }
-    return all;
+  ASSERT_EQ(paper.figures.size(), 1U);
+  const auto verdict = [&paper](const Measurements& measured) {
+    return reproduced(paper, kurnosov_experiments(), 1, measured).rows.front().verdict;
   };
-  EXPECT_THAT(verdicts({}), ElementsAre(Verdict::not_compared, Verdict::not_compared));
-  EXPECT_THAT(verdicts({{2, {1.1, {}}}, {4, {0.9, {}}}}),
-              ElementsAre(Verdict::misses, Verdict::holds));
+  EXPECT_EQ(verdict({}), Verdict::not_compared);
+  EXPECT_EQ(verdict({{16, {1.1, {}}}}), Verdict::misses);
+  EXPECT_EQ(verdict({{16, {0.9, {}}}}), Verdict::holds);
 }
 
 TEST(Measured, RatiosAreOfTheSameRound) {
   bench::Result result;
-  for (const double ns : {100.0, 50.0, 25.0}) {
+  for (const double ns : {100.0, 50.0}) {
     bench::EntryResult entry;
     for (int round = 1; round <= 40; ++round) entry.ns.push_back(ns * round);
     result.entries.push_back(entry);
@@ -220,16 +249,14 @@ TEST(Measured, RatiosAreOfTheSameRound) {
   result.entries[1].ns[3] *= 10;
   result.entries[1].ns[9] *= 10;
   const Measurements measured = measurements_of(result);
-  ASSERT_EQ(measured.size(), 2U);
-  EXPECT_DOUBLE_EQ(measured.at(2).ours, 0.5);
-  EXPECT_DOUBLE_EQ(measured.at(2).band->high, 0.5);
-  EXPECT_DOUBLE_EQ(measured.at(4).ours, 0.25);
+  ASSERT_EQ(measured.size(), 1U);
+  EXPECT_DOUBLE_EQ(measured.at(16).ours, 0.5);
+  EXPECT_DOUBLE_EQ(measured.at(16).band->high, 0.5);
 }
 
 TEST(Papers, BandDependsOnTheSeed) {
   Paper paper = load_paper("kurnosov");
-  std::erase_if(paper.figures,
-                [](const Figure& one) { return one.name != "two-buffers-broadwell"; });
+  std::erase_if(paper.figures, [](const Figure& one) { return one.name != "fig-7-2-sets-16k"; });
   const auto band = [&paper](std::uint64_t seed) {
     const Row row = reproduced(paper, kurnosov_experiments(), seed).rows.front();
     return std::pair(row.answer->band->low, row.answer->band->high);

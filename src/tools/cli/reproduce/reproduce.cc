@@ -105,6 +105,12 @@ std::string table_of(const reproduce::Reproduction& one, int columns) {
   return table.text(columns);
 }
 
+std::string tested_text(const Row& row) {
+  if (!row.changed) return "";
+  return fmt::format(" Changing only this in the model gives {}.",
+                     with_unit(number_text(*row.changed), row.figure.unit));
+}
+
 // Returns the reasons of all rows with this verdict.
 std::string reasons(const reproduce::Reproduction& one, Verdict verdict, std::string_view heading,
                     int columns) {
@@ -114,7 +120,8 @@ std::string reasons(const reproduce::Reproduction& one, Verdict verdict, std::st
     if (row.verdict != verdict) continue;
     if (verdict == Verdict::input && row.figure.why.empty()) continue;
     const std::string why = row.figure.why.empty() ? "The cause is unknown." : row.figure.why;
-    text += wrap("  ", name_of(row, with_machine) + ": " + printable(why), 4, columns);
+    text += wrap("  ", name_of(row, with_machine) + ": " + printable(why) + tested_text(row), 4,
+                 columns);
   }
   return text.empty() ? text : fmt::format("{}\n{}", heading, text);
 }
@@ -184,7 +191,7 @@ class ReproduceCommand : public Command {
   std::string examples() const override {
     return "  huddle reproduce                     all papers\n"
            "  huddle reproduce kurnosov\n"
-           "  huddle reproduce kurnosov --measure  also measure two rows on this machine\n"
+           "  huddle reproduce kurnosov --measure  also measure one row on this machine\n"
            "  huddle reproduce zhang --seed 7      other random variations\n"
            "  huddle reproduce --json | jq '.papers[].figures[] | [.name, .verdict]'";
   }
@@ -195,7 +202,7 @@ class ReproduceCommand : public Command {
     options.number("--seed", seed_, 0, std::numeric_limits<int>::max(), "N",
                    "seed of the random variations");
     options.flag("--measure", measure_,
-                 "measure kurnosov's broadcast through one, two and four buffers on this machine");
+                 "measure kurnosov's broadcast with small and large fragments on this machine");
     options.flag("--json", json_, "print everything as JSON");
   }
 
@@ -226,7 +233,7 @@ class ReproduceCommand : public Command {
     const std::vector<int> pus = calibrate::measured_pus(here.topology, here.allowed);
     if (pus.size() < 2)
       throw FailureError("measuring requires two cores, but this process may use only one");
-    const bench::Comparison comparison = reproduce::few_buffers(here.topology, pus);
+    const bench::Comparison comparison = reproduce::fragment_sizes(here.topology, pus);
     const Interrupt interrupt;
     ComparisonProgress watcher(console, 1);
     watcher.begin(comparison.name);
