@@ -24,6 +24,11 @@ Figure figure_of(Kind kind, double from, double to) {
   return figure;
 }
 
+const Row& row_of(const Reproduction& paper, const std::string& name) {
+  return *std::find_if(paper.rows.begin(), paper.rows.end(),
+                       [&name](const Row& row) { return row.figure.name == name; });
+}
+
 TEST(Holds, ExactFiguresWithinOnePercent) {
   const Figure figure = figure_of(Kind::exact, 200, 200);
   EXPECT_TRUE(holds(figure, 201.9));
@@ -79,11 +84,9 @@ TEST(Papers, NoInputIsCounted) {
   EXPECT_EQ(summary_of({fitted}).inputs, static_cast<int>(fitted.rows.size()));
   EXPECT_EQ(summary_of({fitted}).priced.rows, 0);
   const Reproduction liu = reproduced("liu", 1);
-  const auto knem = std::find_if(liu.rows.begin(), liu.rows.end(), [](const Row& row) {
-    return row.figure.name == "knem-gains-with-ranks";
-  });
-  EXPECT_EQ(knem->verdict, Verdict::input);
-  EXPECT_TRUE(knem->answer) << "shown nevertheless";
+  const Row& knem = row_of(liu, "knem-gains-with-ranks");
+  EXPECT_EQ(knem.verdict, Verdict::input);
+  EXPECT_TRUE(knem.answer) << "shown nevertheless";
 }
 
 // All figures that are computed from the paper alone must agree.
@@ -217,12 +220,20 @@ TEST(Summary, CountsTheRowsByVerdict) {
 TEST(Papers, SimulationIncludesOtherCopiesInTheSocket) {
   const Reproduction zhang = reproduced("zhang", 1);
   const auto simulated = [&zhang](const std::string& name) {
-    return *std::find_if(zhang.rows.begin(), zhang.rows.end(), [&name](const Row& row) {
-              return row.figure.name == name;
-            })->simulated;
+    return *row_of(zhang, name).simulated;
   };
   EXPECT_LT(simulated("alltoall-large-apart"), 1);
   EXPECT_LT(simulated("barrier-one-queue"), 1);
+  EXPECT_LT(simulated("alltoall-tiled-16m"), 0.99) << "blocks are evicted before they are read";
+}
+
+// The root fills the whole buffer before it is read, and one memory serves all readers of segments
+// that are not spread.
+TEST(Papers, PlacementSavesTimeOfLargeBroadcasts) {
+  const Reproduction zhang = reproduced("zhang", 1);
+  EXPECT_EQ(row_of(zhang, "bcast-placed-16m").verdict, Verdict::holds);
+  EXPECT_EQ(row_of(zhang, "bcast-placed-16m-time").verdict, Verdict::holds);
+  EXPECT_GT(row_of(zhang, "bcast-four-16m").answer->ours, 0.99);
 }
 
 TEST(Papers, ComparesMeasuredFiguresOnceMeasured) {
