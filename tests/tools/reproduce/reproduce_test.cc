@@ -227,6 +227,14 @@ TEST(Papers, SimulationIncludesOtherCopiesInTheSocket) {
   EXPECT_LT(simulated("alltoall-tiled-16m"), 0.99) << "blocks are evicted before they are read";
 }
 
+// Inside a node, messages go by the fastest path: the card loses to it with many active ranks.
+TEST(Papers, CardIsComparedWithTheFastestPathInsideTheNode) {
+  const Reproduction liu = reproduced("liu", 1);
+  EXPECT_EQ(row_of(liu, "card-16-ranks").verdict, Verdict::holds);
+  EXPECT_LT(row_of(liu, "card-crossover").answer->ours, 16);
+  EXPECT_LT(row_of(liu, "card-added").changed.value_or(2), 1);
+}
+
 // The root fills the whole buffer before it is read, and one memory serves all readers of segments
 // that are not spread.
 TEST(Papers, PlacementSavesTimeOfLargeBroadcasts) {
