@@ -227,6 +227,19 @@ TEST(Papers, SimulationIncludesOtherCopiesInTheSocket) {
   EXPECT_LT(simulated("alltoall-tiled-16m"), 0.99) << "blocks are evicted before they are read";
 }
 
+// The paper's order on Dawning does not follow from the distance of messages: neighbours of a ring
+// are as near as those of the neighbor exchange.
+TEST(Papers, EveryClaimOnAllgathersIsComparedForThreeNumbersOfRanks) {
+  const Reproduction chen = reproduced("chen", 1);
+  for (const char* claim : {"short-qsnet", "medium-dawning-ethernet", "long-dawning-by-bruck"}) {
+    for (const char* ranks : {"-16", "-32", "-64"}) {
+      EXPECT_TRUE(row_of(chen, std::string(claim) + ranks).answer) << claim << ranks;
+    }
+  }
+  EXPECT_EQ(row_of(chen, "long-dawning-by-bruck-64").verdict, Verdict::holds);
+  EXPECT_EQ(row_of(chen, "long-dawning-bruck-second-64").verdict, Verdict::misses);
+}
+
 // Inside a node, messages go by the fastest path: the card loses to it with many active ranks.
 TEST(Papers, CardIsComparedWithTheFastestPathInsideTheNode) {
   const Reproduction liu = reproduced("liu", 1);
