@@ -72,9 +72,9 @@ double steepest_step(std::size_t buffers) {
   return steepest;
 }
 
-// Whether the root fills the next buffer while ranks are notified of the one before, as a processor
-// with a store buffer can, or waits until its children or (as in the paper's formula) all ranks
-// have been notified.
+// States whether the root fills the next buffer while ranks are notified of the one before, as a
+// processor with a store buffer can, or waits until its children or (as in the paper's formula) all
+// ranks have been notified.
 enum class RootWaits { never, for_children, for_all };
 
 // A broadcast through shared buffers whose time is predicted.

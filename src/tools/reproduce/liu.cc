@@ -107,8 +107,8 @@ double card_is_slower_from_at_line_rate(Machine machine) {
   return card_is_slower_from(machine);
 }
 
-// Whether the card and the cores move their parts of a message at the same time, or the cores'
-// copies wait while the card accesses the memory.
+// States whether the card and the cores move their parts of a message at the same time, or the
+// cores' copies wait while the card accesses the memory.
 enum class Parts { overlap, take_turns };
 
 // Returns the time of a message inside the node relative to that if UCX adds the card, which then

@@ -73,9 +73,9 @@ constexpr Reading all_at_once{16, false};
 constexpr Reading four_at_once{4, false};
 constexpr Reading four_and_placed{4, true};
 
-// Returns the number of copies within one node that load its memory as much as the readers of the
-// root's node do. A copy moves each byte three times: its reader loads it, fetches the target and
-// writes it back, the last two in the reader's own node.
+// Returns the load of the root's memory by its readers, as a number of copies within one node. A
+// copy moves each byte three times: its reader loads it, fetches the target and writes it back, the
+// last two in the reader's own node.
 int copies_in_memory(const Seated& seated, const Reading& reading) {
   constexpr int streams = 3;
   const std::vector<int>& memory_of = seated.locality.memory_of;
