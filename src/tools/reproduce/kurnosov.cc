@@ -155,11 +155,10 @@ double design_ns(const Seated& seated, const Design& design, std::size_t message
                                 : 0;
   const double through_ns = hand_on_ns * (tree.depth() - 1);
 
-  const double wait_ns = design.root_waits == RootWaits::never          ? 0
-                         : design.root_waits == RootWaits::for_children ? notices_ns
-                                                                        : down_ns;
-  const double pace_ns =
-      std::max({fill_ns + wait_ns, read_ns + notices_ns, hand_on_ns + notices_ns});
+  double root_ns = fill_ns;
+  if (design.root_waits == RootWaits::for_children) root_ns += notices_ns;
+  if (design.root_waits == RootWaits::for_all) root_ns += down_ns;
+  const double pace_ns = std::max({root_ns, read_ns + notices_ns, hand_on_ns + notices_ns});
   // A short message leaves buffers of the set unused.
   const double buffers =
       std::min(static_cast<double>(design.buffers), select::ceil_div(message, design.fragment));
