@@ -24,20 +24,24 @@
 
 namespace huddle::reproduce {
 
-// The input of an experiment: the paper alone, a node's machine model, a fabric, or measurements on
-// this machine.
+// The input of an experiment: the paper alone (for one value, or for those of a column), a node's
+// machine model, a fabric, or measurements on this machine.
 using OfPaper = std::function<double()>;
+using OfColumn = std::function<std::vector<double>()>;
 using OfMachine = std::function<double(const machine::Machine&)>;
 using OfFabric = std::function<double(const fabric::Cluster&)>;
 struct OfHere {
-  int buffers = 1;  // compares a broadcast with this number of buffers to one with one buffer
+  int fragment_pages = 1;  // compares a broadcast by fragments of this size to one by single pages
 };
+using Ours = std::variant<OfPaper, OfColumn, OfMachine, OfFabric, OfHere>;
 
 struct Experiment {
   std::string figure;  // name of the published figure
-  std::variant<OfPaper, OfMachine, OfFabric, OfHere> ours;
+  Ours ours;
   // The same value simulated with the protocol itself, if huddle has it.
   OfMachine simulated = {};
+  // The same value if the model differs only in what the figure names as the cause of a miss.
+  OfMachine changed = {};
 };
 
 std::vector<Experiment> zhang_experiments();

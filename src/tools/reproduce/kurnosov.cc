@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "common/arithmetic.h"
 #include "runtime/node/locality.h"
 #include "runtime/select/algorithm.h"
@@ -42,6 +44,17 @@ double best_fragment(std::size_t queue) {
   return std::sqrt(static_cast<double>(queue) * notice_ns / byte_ns);
 }
 
+// Returns a column of Table 1: the megabytes of the queue for which 4, 8, ... 64 KB are the best
+// fragment size if a notification takes as long as copying k bytes.
+std::vector<double> best_queues(double k) {
+  std::vector<double> queues;
+  for (std::size_t fragment = page; fragment <= 16 * page; fragment += page) {
+    const auto bytes = static_cast<double>(fragment);
+    queues.push_back(bytes * bytes / k / static_cast<double>(MiB));
+  }
+  return queues;
+}
+
 // With a fixed number of buffers, the time rises with the fragment size and falls where a larger
 // fragment saves a set. Returns the greatest fall after the first rise, as a ratio between
 // neighbouring page counts.
@@ -59,6 +72,11 @@ double steepest_step(std::size_t buffers) {
   return steepest;
 }
 
+// States whether the root fills the next buffer while ranks are notified of the one before, as a
+// processor with a store buffer can, or waits until its children or (as in the paper's formula) all
+// ranks have been notified.
+enum class RootWaits { never, for_children, for_all };
+
 // A broadcast through shared buffers whose time is predicted.
 struct Design {
   Shape notices;             // the tree of notifications
@@ -66,6 +84,7 @@ struct Design {
   std::size_t buffers = 1;   // buffers of a set, which is awaited and released as a whole
   std::size_t sets = 1;      // used in turn
   bool data_follow = false;  // the data also follow the tree, from buffer to buffer
+  RootWaits root_waits = RootWaits::never;
 };
 
 constexpr Shape flat{Shape::Kind::flat, 1};
@@ -73,21 +92,47 @@ constexpr Shape chain{Shape::Kind::chain, 1};
 constexpr Shape binary{Shape::Kind::kary, 2};
 constexpr Shape four_ary{Shape::Kind::kary, 4};
 
-constexpr Design theirs(std::size_t buffers) {
-  return {binary, figures_fragment, buffers, 1, false};
-}
-constexpr Design mvapich{flat, figures_fragment, 128, 1, false};
+constexpr Design theirs{binary, figures_fragment, 64};
+constexpr Design mvapich{flat, figures_fragment, 128};
 // Open MPI's coll/sm has two banks of four buffers.
 constexpr Design coll_sm{four_ary, figures_fragment, 4, 2, true};
+
+constexpr Design with(Design design, RootWaits root_waits) {
+  design.root_waits = root_waits;
+  return design;
+}
+
+// Ranks, message and roots of a figure of the paper.
+struct Setting {
+  std::size_t message = 4 * MiB;  // if the paper states no size
+  int ranks = 0;                  // on the first cores; 0: on all
+  bool root_shift = false;        // each rank is the root once, as with IMB's -root_shift
+};
+// Fig. 7 uses the eight cores of one NUMA node.
+constexpr Setting one_node(std::size_t message) { return {message, 8}; }
+constexpr Setting every_root{.root_shift = true};
+
+Seated seated_for(const Machine& machine, const Setting& setting) {
+  std::vector<int> pus = machine.topology.pus.cpus();
+  if (setting.ranks > 0) pus.resize(static_cast<std::size_t>(setting.ranks));
+  return Seated(machine, std::move(pus));
+}
+
+// Returns the mean over all roots of the setting.
+template <class NsOf>
+double mean_ns(const Setting& setting, int ranks, const NsOf& ns_of_root) {
+  const int roots = setting.root_shift ? ranks : 1;
+  double sum_ns = 0;
+  for (int root = 0; root < roots; ++root) sum_ns += ns_of_root(root);
+  return sum_ns / roots;
+}
 
 // Returns the predicted time of a broadcast. In a set, the first buffer is filled and its
 // notification travels down the tree. The other buffers follow at the pace of the slowest rank. The
 // last buffer is copied out, and the readers decrement one counter one after the other. With
 // several sets, the next one is filled meanwhile.
-double design_ns(const Machine& machine, const Design& design, std::size_t message) {
-  const Seated seated(machine);
+double design_ns(const Seated& seated, const Design& design, std::size_t message, int root) {
   const select::Costs& costs = seated.costs;
-  constexpr int root = 0;
   const int far = costs.farthest_from(root);
   const int others = costs.ranks() - 2;
   const node::Tree tree = node::tree(design.notices, seated.locality, root);
@@ -110,8 +155,13 @@ double design_ns(const Machine& machine, const Design& design, std::size_t messa
                                 : 0;
   const double through_ns = hand_on_ns * (tree.depth() - 1);
 
-  const double pace_ns = std::max({fill_ns, read_ns + notices_ns, hand_on_ns + notices_ns});
-  const auto buffers = static_cast<double>(design.buffers);
+  double root_ns = fill_ns;
+  if (design.root_waits == RootWaits::for_children) root_ns += notices_ns;
+  if (design.root_waits == RootWaits::for_all) root_ns += down_ns;
+  const double pace_ns = std::max({root_ns, read_ns + notices_ns, hand_on_ns + notices_ns});
+  // A short message leaves buffers of the set unused.
+  const double buffers =
+      std::min(static_cast<double>(design.buffers), select::ceil_div(message, design.fragment));
   const double set_ns =
       fill_ns + down_ns + through_ns + (buffers - 1) * pace_ns + read_ns + counted_down_ns;
   const double turn_ns = std::max(buffers * pace_ns, set_ns / static_cast<double>(design.sets));
@@ -119,18 +169,16 @@ double design_ns(const Machine& machine, const Design& design, std::size_t messa
   return set_ns + (turns - 1) * turn_ns;
 }
 
-constexpr std::size_t priced_message = 4 * MiB;
-
-OfMachine by(const Design& ours, const Design& other) {
-  return [ours, other](const Machine& machine) {
-    return design_ns(machine, ours, priced_message) / design_ns(machine, other, priced_message);
-  };
+double design_ns(const Machine& machine, const Design& design, const Setting& setting) {
+  const Seated seated = seated_for(machine, setting);
+  return mean_ns(setting, seated.costs.ranks(),
+                 [&](int root) { return design_ns(seated, design, setting.message, root); });
 }
 
 // Simulates the design with huddle's own protocol, which also uses sets and a tree. Designs whose
 // data follow the tree have no equivalent.
-double simulated_ns(const Machine& machine, const Design& design, std::size_t message) {
-  const Seated seated(machine);
+double simulated_ns(const Machine& machine, const Design& design, const Setting& setting) {
+  const Seated seated = seated_for(machine, setting);
   select::TeamResources resources =
       select::team_resources(seated.locality, select::usual_queue_bytes);
   const auto cells = [](std::size_t bytes) { return static_cast<int>(bytes / page); };
@@ -138,79 +186,71 @@ double simulated_ns(const Machine& machine, const Design& design, std::size_t me
                                page,
                                cells(design.fragment * design.buffers),
                                static_cast<int>(design.sets)};
-  return seated.simulated_ns(
-      {.operation = select::Operation::bcast, .bytes = message}, resources,
-      node::PipelinedBcast::Plan{0, cells(design.fragment), memory::CopyKernel::plain});
+  const select::Request request{.operation = select::Operation::bcast, .bytes = setting.message};
+  return mean_ns(setting, seated.costs.ranks(), [&](int root) {
+    return protocols::predict(
+               {.request = request,
+                .locality = seated.locality,
+                .resources = resources,
+                .model = seated.model,
+                .root = root},
+               node::PipelinedBcast::Plan{0, cells(design.fragment), memory::CopyKernel::plain})
+        .all_ns();
+  });
 }
 
-OfMachine simulated(const Design& ours, const Design& other) {
-  return [ours, other](const Machine& machine) {
-    return simulated_ns(machine, ours, priced_message) /
-           simulated_ns(machine, other, priced_message);
+using NsOf = double (*)(const Machine& machine, const Design& design, const Setting& setting);
+
+OfMachine by(NsOf ns_of, const Design& ours, const Design& other, const Setting& setting) {
+  return [=](const Machine& machine) {
+    return ns_of(machine, ours, setting) / ns_of(machine, other, setting);
   };
-}
-
-// Returns the time that huddle's own cost model predicts for a pipeline.
-double pipeline_ns(const Seated& seated, const Shape& shape, std::size_t queue,
-                   std::size_t fragment) {
-  return select::pipelined_bcast_ns(seated.costs, node::tree(shape, seated.locality, 0), queue,
-                                    priced_message, fragment, memory::CopyKernel::plain);
 }
 
 // Returns the time with the slower of the paper's two best trees (binary and chain), relative to
 // the fastest other tree.
-template <class NsOf>
-double best_trees(const NsOf& ns) {
-  double others_ns = ns(flat);
-  for (const int degree : {4, 8}) {
-    others_ns = std::min(others_ns, ns({Shape::Kind::kary, degree}));
-  }
-  for (const int degree : {1, 2, 4}) {
-    others_ns = std::min(others_ns, ns({Shape::Kind::knomial, degree}));
-  }
-  return std::max(ns(binary), ns(chain)) / others_ns;
-}
-double priced_trees(const Machine& machine) {
-  const Seated seated(machine);
-  return best_trees([&seated](const Shape& shape) {
-    return pipeline_ns(seated, shape, 64 * figures_fragment, figures_fragment);
-  });
-}
-double simulated_trees(const Machine& machine) {
-  return best_trees([&machine](const Shape& shape) {
-    return simulated_ns(machine, {shape, figures_fragment, 64, 1, false}, priced_message);
-  });
+OfMachine best_trees(NsOf ns_of, RootWaits root_waits = RootWaits::never) {
+  return [=](const Machine& machine) {
+    const auto ns = [&](const Shape& shape) {
+      Design design = theirs;
+      design.notices = shape;
+      design.root_waits = root_waits;
+      return ns_of(machine, design, {});
+    };
+    double others_ns = ns(flat);
+    for (const int degree : {4, 8}) {
+      others_ns = std::min(others_ns, ns({Shape::Kind::kary, degree}));
+    }
+    for (const int degree : {1, 2, 4}) {
+      others_ns = std::min(others_ns, ns({Shape::Kind::knomial, degree}));
+    }
+    return std::max(ns(binary), ns(chain)) / others_ns;
+  };
 }
 
-template <class NsOf>
-double cheapest_fragment(const NsOf& ns_of) {
-  std::size_t best = 0;
-  double best_ns = std::numeric_limits<double>::infinity();
-  for (std::size_t fragment = page; fragment <= figures_queue; fragment *= 2) {
-    const double ns = ns_of(fragment);
-    if (ns >= best_ns) continue;
-    best = fragment;
-    best_ns = ns;
-  }
-  return static_cast<double>(best);
-}
-double priced_fragment(const Machine& machine) {
-  const Seated seated(machine);
-  return cheapest_fragment([&seated](std::size_t fragment) {
-    return pipeline_ns(seated, binary, figures_queue, fragment);
-  });
-}
-double simulated_fragment(const Machine& machine) {
-  return cheapest_fragment([&machine](std::size_t fragment) {
-    return simulated_ns(machine, {binary, fragment, figures_queue / fragment, 1, false},
-                        priced_message);
-  });
+// Returns the fragment size, in whole pages, with the shortest time through a queue of 4 MB.
+OfMachine best_fragments(NsOf ns_of, std::size_t message, RootWaits root_waits = RootWaits::never) {
+  return [=](const Machine& machine) {
+    std::size_t best = 0;
+    double best_ns = std::numeric_limits<double>::infinity();
+    for (std::size_t fragment = page; fragment <= message; fragment += page) {
+      const Design design{chain, fragment, figures_queue / fragment, 1, false, root_waits};
+      const double ns = ns_of(machine, design, {.message = message});
+      if (ns >= best_ns) continue;
+      best = fragment;
+      best_ns = ns;
+    }
+    return static_cast<double>(best);
+  };
 }
 
 }  // namespace
 
 std::vector<Experiment> kurnosov_experiments() {
   constexpr double ns_per_us = 1000;
+  constexpr Setting two_ranks{figures_message, 2};
+  constexpr Design small_fragments{flat, page, 32};
+  constexpr Design large_fragments{flat, 16 * page, 32};
   std::vector<Experiment> all = {
       {"best-fragment", OfPaper([] { return best_fragment(figures_queue); })},
       {"one-buffer",
@@ -221,20 +261,38 @@ std::vector<Experiment> kurnosov_experiments() {
          return formula_ns(figures_message, figures_fragment, buffers) /
                 formula_ns(figures_message, figures_fragment, 1);
        })},
-      {"two-buffers-here", OfHere{2}},
-      {"four-buffers-here", OfHere{4}},
-      {"saw-tooth", OfPaper([] { return steepest_step(64); })},
+      {"saw-tooth", OfPaper([] { return steepest_step(32); })},
+      {"fig-9-here", OfHere{16}},
+      {"fig-9", by(design_ns, large_fragments, small_fragments, two_ranks),
+       by(simulated_ns, large_fragments, small_fragments, two_ranks)},
+      {"trees", best_trees(design_ns), best_trees(simulated_ns),
+       best_trees(design_ns, RootWaits::for_children)},
+      {"against-mvapich", by(design_ns, theirs, mvapich, every_root),
+       by(simulated_ns, theirs, mvapich, every_root),
+       by(design_ns, with(theirs, RootWaits::for_children), with(mvapich, RootWaits::for_children),
+          every_root)},
+      {"against-coll-sm", by(design_ns, theirs, coll_sm, every_root)},
   };
-  for (const std::string machine : {"broadwell", "nehalem"}) {
-    all.push_back(
-        {"two-buffers-" + machine, by(theirs(2), theirs(1)), simulated(theirs(2), theirs(1))});
-    all.push_back(
-        {"four-buffers-" + machine, by(theirs(4), theirs(1)), simulated(theirs(4), theirs(1))});
-    all.push_back(
-        {"against-mvapich-" + machine, by(theirs(64), mvapich), simulated(theirs(64), mvapich)});
-    all.push_back({"against-coll-sm-" + machine, by(theirs(64), coll_sm)});
-    all.push_back({"trees-" + machine, OfMachine(priced_trees), simulated_trees});
-    all.push_back({"fragment-" + machine, OfMachine(priced_fragment), simulated_fragment});
+  for (const int k : {2, 4, 8, 16, 32, 64, 128, 256, 512}) {
+    all.push_back({fmt::format("table-1-{}", k), OfColumn([k] { return best_queues(k); })});
+  }
+  for (const std::size_t kilobytes : {16, 32}) {
+    const Setting setting = one_node(kilobytes * KiB);
+    for (const std::size_t sets : {2, 4}) {
+      const Design several{flat, figures_fragment, 1, sets};
+      constexpr Design single{flat, figures_fragment, 1};
+      const Design several_pages{flat, page, 1, sets};
+      constexpr Design single_page{flat, page, 1};
+      all.push_back({fmt::format("fig-7-{}-sets-{}k", sets, kilobytes),
+                     by(design_ns, several, single, setting),
+                     by(simulated_ns, several, single, setting),
+                     by(design_ns, several_pages, single_page, setting)});
+    }
+  }
+  for (const std::size_t kilobytes : {16, 32, 64}) {
+    all.push_back({fmt::format("fig-5-{}k", kilobytes), best_fragments(design_ns, kilobytes * KiB),
+                   best_fragments(simulated_ns, kilobytes * KiB),
+                   best_fragments(design_ns, kilobytes * KiB, RootWaits::for_all)});
   }
   return all;
 }

@@ -79,12 +79,62 @@ double knem_by_cma(const machine::CostModel& model, int ranks) {
          ucx::communication_cost_ns(model, "cma", ucx::judged_bytes, ranks);
 }
 
-// Returns the time of a message through shared memory, relative to the network card, while this
+// Returns the time of a message inside the node by the fastest path without the card, while this
 // number of ranks receive a message each.
-double shared_memory_by_card(const Machine& machine, int ranks) {
+double inside_ns(const machine::CostModel& model, double bytes, int ranks) {
+  return std::min({ucx::communication_cost_ns(model, ucx::shared_memory, bytes, ranks),
+                   ucx::communication_cost_ns(model, "cma", bytes, ranks),
+                   ucx::communication_cost_ns(model, "knem", bytes, ranks)});
+}
+
+// Returns that time relative to the network card's.
+double inside_by_card(const Machine& machine, int ranks) {
   const machine::CostModel model(machine);
-  return ucx::communication_cost_ns(model, ucx::shared_memory, four_megabytes, ranks) /
-         model.message_ns(four_megabytes, ranks - 1);
+  return inside_ns(model, four_megabytes, ranks) / model.message_ns(four_megabytes, ranks - 1);
+}
+
+// Returns the smallest number of ranks for which the card is slower.
+double card_is_slower_from(const Machine& machine) {
+  int ranks = 2;
+  while (ranks <= ranks_of_node && inside_by_card(machine, ranks) >= 1) ++ranks;
+  return ranks;
+}
+
+// Returns the same if the node's cards have the published line rate of 200 Gb/s.
+double card_is_slower_from_at_line_rate(Machine machine) {
+  constexpr double line_gb_per_s = 25;
+  for (machine::Network& network : machine.networks) network.node_gb_per_s = line_gb_per_s;
+  return card_is_slower_from(machine);
+}
+
+// States whether the card and the cores move their parts of a message at the same time, or the
+// cores' copies wait while the card accesses the memory.
+enum class Parts { overlap, take_turns };
+
+// Returns the time of a message inside the node relative to that if UCX adds the card, which then
+// gets a part in proportion to the bandwidths that UCX assumes.
+double alone_by_both(const Machine& machine, int ranks, Parts parts) {
+  const machine::CostModel model(machine);
+  double assumed = 0;
+  for (const ucx::RatedPath& path : ucx::shipped_ratings(ucx::oldest_known)) {
+    assumed = std::max(assumed, ucx::rate_of(path.rating, ranks));
+  }
+  const double card = card_bytes_per_s(machine, ranks);
+  const double by_card = four_megabytes * card / (card + assumed);
+  const double cores_ns = inside_ns(model, four_megabytes - by_card, ranks);
+  const double card_ns = model.message_ns(by_card, ranks - 1);
+  const double both_ns = parts == Parts::overlap ? std::max(cores_ns, card_ns) : cores_ns + card_ns;
+  return inside_ns(model, four_megabytes, ranks) / both_ns;
+}
+
+// Returns the number of rank counts for which adding the card does not hurt, relative to the number
+// for which it does.
+template <Parts parts>
+double card_helps_by_hurts(const Machine& machine) {
+  const double hurts = rank_counts_with(
+      [](const Machine& node, int ranks) { return alone_by_both(node, ranks, parts) < 1; },
+      machine);
+  return (ranks_of_node - 1 - hurts) / std::max(1.0, hurts);
 }
 
 }  // namespace
@@ -107,7 +157,12 @@ std::vector<Experiment> liu_experiments() {
                 rank_counts_with(has_card_lane_as_shipped, machine);
        })},
       {"card-16-ranks",
-       OfMachine([](const Machine& machine) { return shared_memory_by_card(machine, 16); })},
+       OfMachine([](const Machine& machine) { return inside_by_card(machine, 16); })},
+      {"card-crossover", OfMachine(card_is_slower_from), {}, card_is_slower_from_at_line_rate},
+      {"card-added",
+       OfMachine(card_helps_by_hurts<Parts::overlap>),
+       {},
+       card_helps_by_hurts<Parts::take_turns>},
   };
 }
 

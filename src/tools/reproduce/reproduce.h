@@ -22,13 +22,14 @@ namespace huddle::reproduce {
 // The way in which a figure is compared.
 enum class Kind {
   exact,           // computed or counted from data in the paper itself
-  ratio,           // a ratio of two times; huddle's are predicted
+  ratio,           // a ratio of two times, judged by the gain; huddle's times are predicted
   value,           // a time or a best size
   direction,       // which of two is faster: the first if the ratio is below 1
+  input,           // not counted: huddle's value was fitted to it, or every model would agree
   not_comparable,  // no comparison; the figure contains the reason
 };
-inline constexpr std::array<std::string_view, 5> kind_names = {"exact", "ratio", "value",
-                                                               "direction", "not comparable"};
+inline constexpr std::array<std::string_view, 6> kind_names = {
+    "exact", "ratio", "value", "direction", "input", "not comparable"};
 constexpr std::string_view name(Kind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
 
 // A single value or, if the paper gives for example "20 to 40 %", a range.
@@ -44,10 +45,11 @@ struct Figure {
   std::string where;  // place in the paper: "Fig. 6", "barrier"
   std::string what;   // what the figure measures, in half a sentence
   Kind kind = Kind::exact;
-  std::optional<Span> published;  // none for a direction
-  std::string unit;               // for example "us"; empty: none
+  std::vector<double> values = {};  // of a column of a table, in the printed precision
+  std::optional<Span> published;    // none for a direction, which an input may also be
+  std::string unit;                 // for example "us"; empty: none
   std::string on;   // the machine or fabric for which it is computed or measured; empty: none
-  std::string why;  // reason if it cannot be compared or huddle's value misses it; empty: unknown
+  std::string why;  // reason if it is not counted or huddle's value misses it; empty: unknown
 };
 
 struct Paper {
@@ -62,7 +64,10 @@ Paper parse_paper(std::string_view text, const std::string& name);
 // Loads the figures that huddle installs. Throws FailureError if they are not installed.
 Paper load_paper(const std::string& name);
 
-// Relative deviation within which values count as equal, for exact and for predicted figures.
+// Relative deviation within which values count as equal, for exact and for predicted figures. For a
+// ratio it is the deviation of the gain: 0.96 is no agreement with a published 0.85. A direction
+// must differ from 1 by more than exact_within, as times that are equal to that extent have no
+// order.
 inline constexpr double exact_within = 0.01;
 inline constexpr double price_within = 0.2;
 
@@ -75,8 +80,8 @@ struct Band {
   std::optional<int> held = {};  // number of draws for which the claim holds
 };
 
-enum class Verdict { holds, misses, not_compared };
-inline constexpr std::array<std::string_view, 3> verdict_names = {"holds", "misses",
+enum class Verdict { holds, misses, input, not_compared };
+inline constexpr std::array<std::string_view, 4> verdict_names = {"holds", "misses", "input",
                                                                   "not compared"};
 constexpr std::string_view name(Verdict verdict) {
   return verdict_names[static_cast<std::size_t>(verdict)];
@@ -91,13 +96,14 @@ struct Answer {
 // Requires: there is at least one value.
 Answer answer_of(std::vector<double> several);
 
-// Answers from measurements on this machine, by number of buffers.
+// Answers from measurements on this machine, by pages of a fragment.
 using Measurements = std::map<int, Answer>;
 
 struct Row {
   Figure figure;
   std::optional<Answer> answer;
   std::optional<double> simulated;  // only if huddle has the protocol
+  std::optional<double> changed;    // without the cause of a miss, if it has been tested
   Verdict verdict = Verdict::not_compared;
 };
 
@@ -111,15 +117,15 @@ std::vector<std::string> paper_names();
 // Returns the papers to whose figures nothing was fitted.
 std::vector<std::string> papers_without_fit();
 
-// Returns whether huddle's value `ours` agrees with the figure.
-// Requires: the figure can be compared.
+// Returns whether huddle's value `ours` agrees with the figure; false for figures that are not
+// counted.
 bool holds(const Figure& figure, double ours);
 // Returns whether huddle's value agrees with the figure on which side is faster; none if the figure
 // does not state this.
 std::optional<bool> is_direction_right(const Figure& figure, double ours);
 
 // Computes the rows of a paper. Figures whose required measurement is missing from `measured` are
-// not compared. Throws InputError if a figure that can be compared has no experiment.
+// not compared. Throws InputError if a figure that is counted has no experiment.
 Reproduction reproduced(Paper paper, const std::vector<Experiment>& experiments, std::uint64_t seed,
                         const Measurements& measured = {});
 // Computes the rows of the paper with this name. Throws UsageError that suggests a similar name.
@@ -139,18 +145,18 @@ struct Summary {
   Tally simulated;
   Tally simulated_direction;
   int unexplained = 0;  // rows that miss and give no reason
+  int inputs = 0;
   int not_compared = 0;
 };
 Summary summary_of(const std::vector<Reproduction>& all);
 
-// Returns the comparison for the rows that are measured on this machine: a broadcast between two
-// ranks through few buffers. Buffers have 8 KB and form one set, as in the paper; each number of
-// buffers is an entry.
+// Returns the comparison for the row that is measured on this machine: a broadcast of 16 MB between
+// two ranks through a set of 32 buffers, as in the paper; each size of a buffer is an entry.
 // Requires: at least two hardware threads.
-bench::Comparison few_buffers(const machine::Topology& topology, const std::vector<int>& pus);
+bench::Comparison fragment_sizes(const machine::Topology& topology, const std::vector<int>& pus);
 
-// Returns the time of each number of buffers relative to one buffer: the median over the rounds and
-// its band.
+// Returns the time of each size of a fragment relative to single pages: the median over the rounds
+// and its band.
 // Requires: at least one complete round.
 Measurements measurements_of(const bench::Result& result);
 

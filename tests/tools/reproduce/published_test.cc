@@ -57,6 +57,10 @@ TEST(Published, RefusesInvalidFiguresWithTheirLine) {
               HasSubstr("a direction has no value"));
   EXPECT_THAT(error_of(paper_with(figure("kind = \"not comparable\"\nvalue = 1\n"))),
               HasSubstr("give the reason"));
+  EXPECT_THAT(error_of(paper_with(figure("kind = \"ratio\"\nvalue = 1\n"))),
+              HasSubstr("a model without differences also agrees"));
+  EXPECT_THAT(error_of(paper_with(figure("kind = \"input\"\nvalue = 1\n"))),
+              HasSubstr("give the reason"));
   const std::string sound = figure("kind = \"direction\"\n");
   EXPECT_EQ(error_of(paper_with(sound)), "");
   EXPECT_THAT(error_of(paper_with(sound + sound)), HasSubstr("'one' occurs twice"));

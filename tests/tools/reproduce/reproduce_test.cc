@@ -14,7 +14,6 @@
 namespace huddle::reproduce {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Figure figure_of(Kind kind, double from, double to) {
@@ -25,6 +24,11 @@ Figure figure_of(Kind kind, double from, double to) {
   return figure;
 }
 
+const Row& row_of(const Reproduction& paper, const std::string& name) {
+  return *std::find_if(paper.rows.begin(), paper.rows.end(),
+                       [&name](const Row& row) { return row.figure.name == name; });
+}
+
 TEST(Holds, ExactFiguresWithinOnePercent) {
   const Figure figure = figure_of(Kind::exact, 200, 200);
   EXPECT_TRUE(holds(figure, 201.9));
@@ -33,30 +37,56 @@ TEST(Holds, ExactFiguresWithinOnePercent) {
   EXPECT_FALSE(holds(figure, 197.9));
 }
 
-TEST(Holds, RatiosWithinAFifthOfTheRangeAndOnItsSide) {
-  const Figure less = figure_of(Kind::ratio, 0.6, 0.8);
-  EXPECT_TRUE(holds(less, 0.7));
-  EXPECT_TRUE(holds(less, 0.5));
-  EXPECT_TRUE(holds(less, 0.95));
-  EXPECT_FALSE(holds(less, 0.47));
-  EXPECT_FALSE(holds(less, 0.97));
-  const Figure little_less = figure_of(Kind::ratio, 0.96, 0.96);
-  EXPECT_FALSE(holds(little_less, 1)) << "near, but not the faster";
-  EXPECT_EQ(is_direction_right(little_less, 1), false);
-  const Figure more = figure_of(Kind::ratio, 1.1, 1.1);
-  EXPECT_EQ(is_direction_right(more, 1.01), true);
+TEST(Holds, RatiosWithinAFifthOfTheGain) {
+  const Figure less = figure_of(Kind::ratio, 0.85, 0.85);
+  EXPECT_TRUE(holds(less, 0.85));
+  EXPECT_TRUE(holds(less, 0.875));
+  EXPECT_TRUE(holds(less, 0.825));
+  EXPECT_FALSE(holds(less, 0.993)) << "near as a ratio, but without the gain";
+  EXPECT_FALSE(holds(less, 0.81)) << "a gain that is much larger";
+  EXPECT_FALSE(holds(less, 1.15)) << "a loss instead of a gain";
+  const Figure range = figure_of(Kind::ratio, 0.6, 0.8);
+  EXPECT_TRUE(holds(range, 0.7));
+  EXPECT_TRUE(holds(range, 0.53));
+  EXPECT_TRUE(holds(range, 0.83));
+  EXPECT_FALSE(holds(range, 0.85));
+  EXPECT_FALSE(holds(range, 0.51));
+  const Figure more = figure_of(Kind::ratio, 1.5, 1.5);
+  EXPECT_TRUE(holds(more, 1.58));
+  EXPECT_FALSE(holds(more, 1.3));
+  EXPECT_EQ(is_direction_right(more, 1.1), true);
   EXPECT_EQ(is_direction_right(more, 0.99), false);
-  const Figure alike = figure_of(Kind::ratio, 1, 1);
-  EXPECT_TRUE(holds(alike, 1.1));
-  EXPECT_EQ(is_direction_right(alike, 1.1), std::nullopt);
-  EXPECT_FALSE(holds(alike, 1.3));
 }
 
-TEST(Holds, DirectionIsARatioBelowOne) {
+TEST(Holds, DirectionIsARatioClearlyBelowOne) {
   const Figure figure = figure_of(Kind::direction, 0, 0);
-  EXPECT_TRUE(holds(figure, 0.99));
-  EXPECT_FALSE(holds(figure, 1));
+  EXPECT_TRUE(holds(figure, 0.98));
+  EXPECT_FALSE(holds(figure, 0.995)) << "equal within the accuracy of computed figures";
   EXPECT_EQ(is_direction_right(figure, 0.5), true);
+  EXPECT_EQ(is_direction_right(figure, 0.995), false);
+}
+
+// A model in which everything is equal must not agree with any figure that is counted.
+TEST(Papers, NeutralModelAgreesWithNoRatioAndNoDirection) {
+  int ratios = 0;
+  for (const std::string& name : paper_names()) {
+    for (const Figure& figure : load_paper(name).figures) {
+      if (figure.kind != Kind::ratio && figure.kind != Kind::direction) continue;
+      EXPECT_FALSE(holds(figure, 1)) << name << " " << figure.name;
+      ++ratios;
+    }
+  }
+  EXPECT_GE(ratios, 20);
+}
+
+TEST(Papers, NoInputIsCounted) {
+  const Reproduction fitted = reproduced("xhc", 1);
+  EXPECT_EQ(summary_of({fitted}).inputs, static_cast<int>(fitted.rows.size()));
+  EXPECT_EQ(summary_of({fitted}).priced.rows, 0);
+  const Reproduction liu = reproduced("liu", 1);
+  const Row& knem = row_of(liu, "knem-gains-with-ranks");
+  EXPECT_EQ(knem.verdict, Verdict::input);
+  EXPECT_TRUE(knem.answer) << "shown nevertheless";
 }
 
 // All figures that are computed from the paper alone must agree.
@@ -87,10 +117,12 @@ TEST(Papers, EveryFigureHasAnExperimentOrAReason) {
           std::find_if(paper.figures.begin(), paper.figures.end(),
                        [&](const Figure& one) { return one.name == experiment.figure; });
       ASSERT_NE(figure, paper.figures.end()) << experiment.figure << " is no figure";
-      EXPECT_EQ(figure->on.empty(), std::holds_alternative<OfPaper>(experiment.ours))
+      EXPECT_EQ(figure->on.empty(), std::holds_alternative<OfPaper>(experiment.ours) ||
+                                        std::holds_alternative<OfColumn>(experiment.ours))
           << experiment.figure;
     }
     for (const Figure& figure : paper.figures) {
+      if (figure.kind == Kind::input) continue;
       EXPECT_EQ(experiments.contains(figure.name), figure.kind != Kind::not_comparable)
           << paper.name << " " << figure.name;
     }
@@ -106,6 +138,39 @@ TEST(Papers, WrongFigureIsAMiss) {
   EXPECT_EQ(reproduced(paper, kurnosov_experiments(), 1).rows.front().verdict, Verdict::misses);
   paper.figures.front().name = "two-bufers";
   EXPECT_THROW(reproduced(paper, kurnosov_experiments(), 1), InputError);
+}
+
+// All 144 values of the table, of which one that is misprinted is a miss.
+TEST(Papers, ColumnsAreComparedValueByValue) {
+  Paper paper = load_paper("kurnosov");
+  std::erase_if(paper.figures, [](const Figure& one) { return one.values.empty(); });
+  std::size_t values = 0;
+  for (const Row& row : reproduced(paper, kurnosov_experiments(), 1).rows) {
+    EXPECT_EQ(row.verdict, Verdict::holds) << row.figure.name << ": " << row.answer->ours;
+    values += row.figure.values.size();
+  }
+  EXPECT_EQ(values, 144U);
+  paper.figures.front().values[2] += 1;
+  const Row row = reproduced(paper, kurnosov_experiments(), 1).rows.front();
+  EXPECT_EQ(row.verdict, Verdict::misses);
+  EXPECT_EQ(row.answer->ours, 15);
+}
+
+// The stated cause of a miss, changed alone in the model, must bring it nearer to the paper.
+TEST(Papers, TestedCausesExplainMisses) {
+  int tested = 0;
+  for (const std::string& name : paper_names()) {
+    for (const Row& row : reproduced(name, 1).rows) {
+      if (row.verdict != Verdict::misses || !row.changed) continue;
+      const Span aim = row.figure.published.value_or(Span{0, 0});
+      const auto distance = [&aim](double ours) {
+        return std::abs(ours - std::clamp(ours, aim.from, aim.to));
+      };
+      EXPECT_LT(distance(*row.changed), distance(row.answer->ours)) << name << row.figure.name;
+      ++tested;
+    }
+  }
+  EXPECT_GE(tested, 5);
 }
 
 TEST(Papers, MissesHaveReasons) {
@@ -130,13 +195,14 @@ TEST(Summary, CountsTheRowsByVerdict) {
   Figure why = figure_of(Kind::ratio, 0.5, 0.5);
   why.why = "because";
   Reproduction one;
-  one.rows = {{figure_of(Kind::exact, 2, 2), Answer{2, {}}, {}, Verdict::holds},
-              {figure_of(Kind::exact, 2, 2), Answer{3, {}}, {}, Verdict::misses},
-              {figure_of(Kind::ratio, 0.5, 0.5), Answer{0.5, {}}, {}, Verdict::holds},
-              {why, Answer{0.9, {}}, 0.5, Verdict::misses},
-              {why, Answer{1.5, {}}, 0.9, Verdict::misses},
-              {figure_of(Kind::direction, 0, 0), Answer{0.9, {}}, {}, Verdict::holds},
-              {figure_of(Kind::not_comparable, 1, 1), {}, {}, Verdict::not_compared}};
+  one.rows = {{figure_of(Kind::exact, 2, 2), Answer{2, {}}, {}, {}, Verdict::holds},
+              {figure_of(Kind::exact, 2, 2), Answer{3, {}}, {}, {}, Verdict::misses},
+              {figure_of(Kind::ratio, 0.5, 0.5), Answer{0.5, {}}, {}, {}, Verdict::holds},
+              {why, Answer{0.9, {}}, 0.5, {}, Verdict::misses},
+              {why, Answer{1.5, {}}, 0.9, {}, Verdict::misses},
+              {figure_of(Kind::direction, 0, 0), Answer{0.9, {}}, {}, {}, Verdict::holds},
+              {figure_of(Kind::input, 1, 1), Answer{1, {}}, {}, {}, Verdict::input},
+              {figure_of(Kind::not_comparable, 1, 1), {}, {}, {}, Verdict::not_compared}};
   const Summary summary = summary_of({one});
   const auto pair = [](const Tally& tally) { return std::pair(tally.good, tally.rows); };
   EXPECT_EQ(pair(summary.exact), std::pair(1, 2));
@@ -145,6 +211,7 @@ TEST(Summary, CountsTheRowsByVerdict) {
   EXPECT_EQ(pair(summary.simulated), std::pair(1, 2));
   EXPECT_EQ(pair(summary.simulated_direction), std::pair(2, 2));
   EXPECT_EQ(summary.unexplained, 1);
+  EXPECT_EQ(summary.inputs, 1);
   EXPECT_EQ(summary.not_compared, 1);
 }
 
@@ -153,34 +220,59 @@ TEST(Summary, CountsTheRowsByVerdict) {
 TEST(Papers, SimulationIncludesOtherCopiesInTheSocket) {
   const Reproduction zhang = reproduced("zhang", 1);
   const auto simulated = [&zhang](const std::string& name) {
-    return *std::find_if(zhang.rows.begin(), zhang.rows.end(), [&name](const Row& row) {
-              return row.figure.name == name;
-            })->simulated;
+    return *row_of(zhang, name).simulated;
   };
   EXPECT_LT(simulated("alltoall-large-apart"), 1);
   EXPECT_LT(simulated("barrier-one-queue"), 1);
+  EXPECT_LT(simulated("alltoall-tiled-16m"), 0.99) << "blocks are evicted before they are read";
+}
+
+// The paper's order on Dawning does not follow from the distance of messages: neighbours of a ring
+// are as near as those of the neighbor exchange.
+TEST(Papers, EveryClaimOnAllgathersIsComparedForThreeNumbersOfRanks) {
+  const Reproduction chen = reproduced("chen", 1);
+  for (const char* claim : {"short-qsnet", "medium-dawning-ethernet", "long-dawning-by-bruck"}) {
+    for (const char* ranks : {"-16", "-32", "-64"}) {
+      EXPECT_TRUE(row_of(chen, std::string(claim) + ranks).answer) << claim << ranks;
+    }
+  }
+  EXPECT_EQ(row_of(chen, "long-dawning-by-bruck-64").verdict, Verdict::holds);
+  EXPECT_EQ(row_of(chen, "long-dawning-bruck-second-64").verdict, Verdict::misses);
+}
+
+// Inside a node, messages go by the fastest path: the card loses to it with many active ranks.
+TEST(Papers, CardIsComparedWithTheFastestPathInsideTheNode) {
+  const Reproduction liu = reproduced("liu", 1);
+  EXPECT_EQ(row_of(liu, "card-16-ranks").verdict, Verdict::holds);
+  EXPECT_LT(row_of(liu, "card-crossover").answer->ours, 16);
+  EXPECT_LT(row_of(liu, "card-added").changed.value_or(2), 1);
+}
+
+// The root fills the whole buffer before it is read, and one memory serves all readers of segments
+// that are not spread.
+TEST(Papers, PlacementSavesTimeOfLargeBroadcasts) {
+  const Reproduction zhang = reproduced("zhang", 1);
+  EXPECT_EQ(row_of(zhang, "bcast-placed-16m").verdict, Verdict::holds);
+  EXPECT_EQ(row_of(zhang, "bcast-placed-16m-time").verdict, Verdict::holds);
+  EXPECT_GT(row_of(zhang, "bcast-four-16m").answer->ours, 0.99);
 }
 
 TEST(Papers, ComparesMeasuredFiguresOnceMeasured) {
   Paper paper = load_paper("kurnosov");
   std::erase_if(paper.figures,
                 [](const Figure& one) { return one.name.find("-here") == std::string::npos; });
-  ASSERT_EQ(paper.figures.size(), 2U);
-  const auto verdicts = [&paper](const Measurements& measured) {
-    std::vector<Verdict> all;
-    for (const Row& row : reproduced(paper, kurnosov_experiments(), 1, measured).rows) {
-      all.push_back(row.verdict);
-    }
-    return all;
+  ASSERT_EQ(paper.figures.size(), 1U);
+  const auto verdict = [&paper](const Measurements& measured) {
+    return reproduced(paper, kurnosov_experiments(), 1, measured).rows.front().verdict;
   };
-  EXPECT_THAT(verdicts({}), ElementsAre(Verdict::not_compared, Verdict::not_compared));
-  EXPECT_THAT(verdicts({{2, {1.1, {}}}, {4, {0.9, {}}}}),
-              ElementsAre(Verdict::misses, Verdict::holds));
+  EXPECT_EQ(verdict({}), Verdict::not_compared);
+  EXPECT_EQ(verdict({{16, {1.1, {}}}}), Verdict::misses);
+  EXPECT_EQ(verdict({{16, {0.9, {}}}}), Verdict::holds);
 }
 
 TEST(Measured, RatiosAreOfTheSameRound) {
   bench::Result result;
-  for (const double ns : {100.0, 50.0, 25.0}) {
+  for (const double ns : {100.0, 50.0}) {
     bench::EntryResult entry;
     for (int round = 1; round <= 40; ++round) entry.ns.push_back(ns * round);
     result.entries.push_back(entry);
@@ -189,16 +281,14 @@ TEST(Measured, RatiosAreOfTheSameRound) {
   result.entries[1].ns[3] *= 10;
   result.entries[1].ns[9] *= 10;
   const Measurements measured = measurements_of(result);
-  ASSERT_EQ(measured.size(), 2U);
-  EXPECT_DOUBLE_EQ(measured.at(2).ours, 0.5);
-  EXPECT_DOUBLE_EQ(measured.at(2).band->high, 0.5);
-  EXPECT_DOUBLE_EQ(measured.at(4).ours, 0.25);
+  ASSERT_EQ(measured.size(), 1U);
+  EXPECT_DOUBLE_EQ(measured.at(16).ours, 0.5);
+  EXPECT_DOUBLE_EQ(measured.at(16).band->high, 0.5);
 }
 
 TEST(Papers, BandDependsOnTheSeed) {
   Paper paper = load_paper("kurnosov");
-  std::erase_if(paper.figures,
-                [](const Figure& one) { return one.name != "two-buffers-broadwell"; });
+  std::erase_if(paper.figures, [](const Figure& one) { return one.name != "fig-7-2-sets-16k"; });
   const auto band = [&paper](std::uint64_t seed) {
     const Row row = reproduced(paper, kurnosov_experiments(), seed).rows.front();
     return std::pair(row.answer->band->low, row.answer->band->high);

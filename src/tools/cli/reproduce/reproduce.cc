@@ -105,6 +105,12 @@ std::string table_of(const reproduce::Reproduction& one, int columns) {
   return table.text(columns);
 }
 
+std::string tested_text(const Row& row) {
+  if (!row.changed) return "";
+  return fmt::format(" Changing only this in the model gives {}.",
+                     with_unit(number_text(*row.changed), row.figure.unit));
+}
+
 // Returns the reasons of all rows with this verdict.
 std::string reasons(const reproduce::Reproduction& one, Verdict verdict, std::string_view heading,
                     int columns) {
@@ -112,8 +118,10 @@ std::string reasons(const reproduce::Reproduction& one, Verdict verdict, std::st
   const bool with_machine = is_of_several_machines(one);
   for (const Row& row : one.rows) {
     if (row.verdict != verdict) continue;
+    if (verdict == Verdict::input && row.figure.why.empty()) continue;
     const std::string why = row.figure.why.empty() ? "The cause is unknown." : row.figure.why;
-    text += wrap("  ", name_of(row, with_machine) + ": " + printable(why), 4, columns);
+    text += wrap("  ", name_of(row, with_machine) + ": " + printable(why) + tested_text(row), 4,
+                 columns);
   }
   return text.empty() ? text : fmt::format("{}\n{}", heading, text);
 }
@@ -132,10 +140,11 @@ std::string simulation_text(const Summary& summary) {
 std::string summary_text(const std::vector<reproduce::Reproduction>& papers) {
   const Summary summary = reproduce::summary_of(papers);
   return fmt::format(
-             "{} within {:g} %; {} within {:g} %; {} in the same direction; {} not compared.",
+             "{} within {:g} %; {} within {:g} %; {} in the same direction; {} inputs not "
+             "counted; {} not compared.",
              tally_text(summary.exact, "exact figures"), 100 * reproduce::exact_within,
              tally_text(summary.priced, "predicted figures"), 100 * reproduce::price_within,
-             tally_text(summary.direction, "directions"), summary.not_compared) +
+             tally_text(summary.direction, "directions"), summary.inputs, summary.not_compared) +
          simulation_text(summary);
 }
 
@@ -147,6 +156,7 @@ std::string reproduce_text(const Reproductions& all, int columns) {
   for (const reproduce::Reproduction& one : all.papers) {
     text += wrap("", printable(fmt::format("{}: {}", one.paper.name, one.paper.title)), 2, width);
     text += table_of(one, width) + reasons(one, Verdict::misses, "Misses:", width) +
+            reasons(one, Verdict::input, "Inputs, not counted:", width) +
             reasons(one, Verdict::not_compared, "Not compared:", width) + "\n";
   }
   text += wrap("", summary_text(all.papers), 0, width);
@@ -154,7 +164,8 @@ std::string reproduce_text(const Reproductions& all, int columns) {
       wrap("",
            fmt::format(
                "Figures without a unit are ratios of times, or counts; below 1, the first one is "
-               "faster. band: range of 90 % of {} results in which all estimates of the machine "
+               "faster, and a ratio agrees if the gain (1 - ratio) does. band: range of 90 % of {} "
+               "results in which all estimates of the machine "
                "were varied by {:g} % (seed {}). simulated: result of the simulated protocol; + it "
                "holds although the prediction does not, - it has the opposite direction.",
                reproduce::draws, 100 * reproduce::estimates_spread, all.seed),
@@ -180,7 +191,7 @@ class ReproduceCommand : public Command {
   std::string examples() const override {
     return "  huddle reproduce                     all papers\n"
            "  huddle reproduce kurnosov\n"
-           "  huddle reproduce kurnosov --measure  also measure two rows on this machine\n"
+           "  huddle reproduce kurnosov --measure  also measure one row on this machine\n"
            "  huddle reproduce zhang --seed 7      other random variations\n"
            "  huddle reproduce --json | jq '.papers[].figures[] | [.name, .verdict]'";
   }
@@ -191,7 +202,7 @@ class ReproduceCommand : public Command {
     options.number("--seed", seed_, 0, std::numeric_limits<int>::max(), "N",
                    "seed of the random variations");
     options.flag("--measure", measure_,
-                 "measure kurnosov's broadcast through one, two and four buffers on this machine");
+                 "measure kurnosov's broadcast with small and large fragments on this machine");
     options.flag("--json", json_, "print everything as JSON");
   }
 
@@ -222,7 +233,7 @@ class ReproduceCommand : public Command {
     const std::vector<int> pus = calibrate::measured_pus(here.topology, here.allowed);
     if (pus.size() < 2)
       throw FailureError("measuring requires two cores, but this process may use only one");
-    const bench::Comparison comparison = reproduce::few_buffers(here.topology, pus);
+    const bench::Comparison comparison = reproduce::fragment_sizes(here.topology, pus);
     const Interrupt interrupt;
     ComparisonProgress watcher(console, 1);
     watcher.begin(comparison.name);

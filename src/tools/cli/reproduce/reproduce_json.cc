@@ -26,6 +26,7 @@ Json row_json(const reproduce::Row& row) {
                {"verdict", reproduce::name(row.verdict)},
                {"direction_right", nullptr},
                {"simulated", nullptr},
+               {"changed", nullptr},
                {"why", figure.why}};
   if (figure.published) {
     json["published"] = {{"from", figure.published->from}, {"to", figure.published->to}};
@@ -39,6 +40,7 @@ Json row_json(const reproduce::Row& row) {
   if (const auto right = reproduce::is_direction_right(figure, row.answer->ours)) {
     json["direction_right"] = *right;
   }
+  if (row.changed) json["changed"] = *row.changed;
   if (row.simulated) {
     json["simulated"] = {{"ours", *row.simulated},
                          {"holds", reproduce::holds(figure, *row.simulated)}};
@@ -71,6 +73,7 @@ std::string reproduce_json(const Reproductions& all) {
                          {"simulated", tally_json(summary.simulated)},
                          {"simulated_direction", tally_json(summary.simulated_direction)},
                          {"unexplained", summary.unexplained},
+                         {"inputs", summary.inputs},
                          {"not_compared", summary.not_compared}};
   return json_text(document);
 }
