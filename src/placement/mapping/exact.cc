@@ -39,13 +39,14 @@ class Search {
   }
 
   Mapping best(Mapping start) {
-    double best_cost = hop_bytes(problem_, start);
+    double best_ns = predicted_time(problem_, start).ns();
     costs_ = true;
     visit(
-        0, 0.0, [&](double cost) { return cost < best_cost; },
-        [&](double cost) {
-          best_cost = cost;
-          start = mapping_;
+        0, 0.0, [&](double ns) { return ns < best_ns; },
+        [&](double ns) {
+          if (problem_.memory != nullptr) ns += problem_.memory->ns(mapping_);
+          if (ns < best_ns) start = mapping_;
+          best_ns = std::min(best_ns, ns);
           return true;
         });
     return start;
@@ -121,7 +122,7 @@ class Search {
       const int there = mapping_[at(row.neighbours[i])];
       if (there != no_slot) sum += row.bytes[i] * problem_.tree.ns(slot, there);
     }
-    return sum;
+    return sum * problem_.lines_per_byte;
   }
 
   const MappingProblem& problem_;
