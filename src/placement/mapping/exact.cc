@@ -56,7 +56,8 @@ class Search {
   // Finds for each object the nearest earlier sibling of the same shape, regardless of fixed
   // elements.
   void find_twins() {
-    if (!problem_.tree.is_regular()) return;
+    const bool pages_stay = problem_.memory != nullptr && problem_.memory->pages_stay();
+    if (!problem_.tree.is_regular() || pages_stay) return;
     const auto& objects = problem_.tree.objects();
     for (const Object& object : objects) {
       for (std::size_t c = 1; c < object.children.size(); ++c) {

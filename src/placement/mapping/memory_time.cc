@@ -33,15 +33,36 @@ std::set<std::string> contended_levels(const machine::Machine& machine) {
 }
 
 MemoryTimes::MemoryTimes(const machine::CostModel& model, const SlotTree& tree,
-                         const MemoryTraffic& traffic, const std::vector<int>& observed)
-    : tree_(tree) {
+                         const MemoryTraffic& traffic, const std::vector<int>& observed,
+                         Pages pages)
+    : tree_(tree), pages_(pages), farther_(tree.levels().size(), 1) {
   find_groups(model, contended_levels(model.machine()));
   for (std::size_t v = 0; v < traffic.bytes.size(); ++v) {
     const double working_set = traffic.working_set_bytes.empty() ? 0 : traffic.working_set_bytes[v];
     streams_.push_back(
-        {traffic.bytes[v] / bytes_per_copied_byte, 0, curves_of(model, working_set)});
+        {traffic.bytes[v] / bytes_per_copied_byte, 0, observed[v], curves_of(model, working_set)});
   }
+  if (pages == Pages::stay) find_distances(model);
   find_activities(traffic.seconds, observed);
+}
+
+void MemoryTimes::find_distances(const machine::CostModel& model) {
+  for (const Object& object : tree_.objects()) {
+    if (object.is_leaf()) continue;
+    const auto slot_below = [&](std::size_t child) {
+      return tree_.slots()[at(tree_.objects()[at(object.children[child])].first)];
+    };
+    const Slot here = slot_below(0);
+    const Slot there = slot_below(1);
+    if (here.node != there.node) continue;
+    machine::Copy copy{.bytes = largest_bytes(model.machine()),
+                       .copier = here.pu,
+                       .peer = there.pu,
+                       .source = machine::Source::near_memory};
+    const double near_ns = model.copy_ns(copy);
+    copy.source = machine::Source::far_memory;
+    farther_[at(object.level)] = model.copy_ns(copy) / near_ns;
+  }
 }
 
 void MemoryTimes::find_groups(const machine::CostModel& model,
@@ -131,7 +152,9 @@ double MemoryTimes::element_ns(const Stream& stream, int slot,
     const double part = copiers - static_cast<double>(below);
     most = std::max(most, times[below] + part * (times[above] - times[below]));
   }
-  return stream.copied_bytes * most;
+  const bool is_at_home = !pages_stay() || stream.home == slot;
+  return stream.copied_bytes * most *
+         (is_at_home ? 1 : farther_[at(tree_.level(stream.home, slot))]);
 }
 
 std::vector<double> MemoryTimes::loads(const std::vector<int>& mapping) const {
@@ -171,15 +194,19 @@ double MemoryLoads::ns_around(int from, int to, const std::vector<int>& occupant
          times_.group_of_slot_[level - 1][at(from)] == times_.group_of_slot_[level - 1][at(to)]) {
     --level;
   }
-  if (level == 0) return 0;
   double sum = 0;
+  const auto add = [&](int slot) {
+    const int element = occupant[at(slot)];
+    if (element >= 0) sum += times_.element_ns(times_.streams_[at(element)], slot, loads_);
+  };
   for (const int slot : {from, to}) {
+    if (level == 0) {
+      add(slot);
+      continue;
+    }
     const auto& slots = times_.slots_of_group_[at(times_.group_of_slot_[level - 1][at(slot)])];
     budget -= static_cast<long long>(slots.size());
-    for (const int one : slots) {
-      const int element = occupant[at(one)];
-      if (element >= 0) sum += times_.element_ns(times_.streams_[at(element)], one, loads_);
-    }
+    std::for_each(slots.begin(), slots.end(), add);
   }
   return sum;
 }

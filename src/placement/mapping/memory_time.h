@@ -25,6 +25,10 @@ struct MemoryTraffic {
   std::vector<double> working_set_bytes = {};
 };
 
+// Specifies where the data of a moved element are: of a new run, in the NUMA node where it then
+// runs; of a running program, in the node where it ran before.
+enum class Pages { follow, stay };
+
 // Returns the levels for which the machine file has copy curves of several concurrent copiers.
 std::set<std::string> contended_levels(const machine::Machine& machine);
 
@@ -35,7 +39,10 @@ class MemoryTimes {
   // placement in which the traffic was recorded. Keeps a reference to `tree`.
   // Requires: contended_levels() is not empty.
   MemoryTimes(const machine::CostModel& model, const SlotTree& tree, const MemoryTraffic& traffic,
-              const std::vector<int>& observed);
+              const std::vector<int>& observed, Pages pages = Pages::follow);
+
+  MemoryTimes(MemoryTimes&&) = default;
+  MemoryTimes(const MemoryTimes&) = delete;  // streams refer to the curves
 
   // Returns the sum of the waiting times of all elements in this placement.
   double ns(const std::vector<int>& mapping) const;
@@ -48,6 +55,7 @@ class MemoryTimes {
   bool streams(int element) const {
     return streams_[static_cast<std::size_t>(element)].copied_bytes > 0;
   }
+  bool pages_stay() const { return pages_ == Pages::stay; }
   // Returns the innermost group of slots that share a path to memory, by slot. Groups of all levels
   // have different numbers.
   const std::vector<int>& innermost_groups() const { return group_of_slot_.front(); }
@@ -57,15 +65,20 @@ class MemoryTimes {
   struct Stream {
     double copied_bytes = 0;
     double activity = 0;
+    int home = 0;  // slot near its data; ignored if the data follow
     const std::vector<double>* ns_per_byte = nullptr;  // [level x (copiers + 1)]
   };
   double element_ns(const Stream& stream, int slot, const std::vector<double>& loads) const;
   std::vector<double> loads(const std::vector<int>& mapping) const;
   void find_groups(const machine::CostModel& model, const std::set<std::string>& levels);
   const std::vector<double>* curves_of(const machine::CostModel& model, double working_set_bytes);
+  void find_distances(const machine::CostModel& model);
   void find_activities(double seconds, const std::vector<int>& observed);
 
   const SlotTree& tree_;
+  Pages pages_;
+  // The time to copy memory near another slot, divided by that near the own, by level of the tree.
+  std::vector<double> farther_;
   std::vector<std::string> levels_;              // innermost first
   std::vector<std::vector<int>> group_of_slot_;  // [level][slot]
   std::vector<std::vector<int>> slots_of_group_;

@@ -160,12 +160,16 @@ double best_of_simple_placements(Node& node) {
   return best;
 }
 
+// Compares with 1,000 random placements, one close to each other and one spread.
 TEST(MemoryTime, NoSimplePlacementIsFivePercentFaster) {
+  double worst = 0;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
-    SCOPED_TRACE(fmt::format("seed {}", seed));
     Node node = random_node(seed);
-    EXPECT_LE(node.ns(node.chosen()), 1.05 * best_of_simple_placements(node));
+    const double ratio = node.ns(node.chosen()) / best_of_simple_placements(node);
+    EXPECT_LE(ratio, 1.05) << "seed " << seed;
+    worst = std::max(worst, ratio);
   }
+  fmt::print("seeds 1 to 30: predicted time at most {:.3f} of the best simple placement\n", worst);
 }
 
 }  // namespace

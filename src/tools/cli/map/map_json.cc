@@ -51,10 +51,15 @@ Json document_of(const MapReport& subject) {
                         {"n", subject.matrix.size()},
                         {"pairs", subject.matrix.graph.edges()},
                         {"bytes", total_bytes(subject.matrix.graph)}};
+  if (subject.matrix.memory) {
+    document["matrix"]["memory"] = {{"seconds", subject.matrix.memory->seconds},
+                                    {"bytes", subject.matrix.memory->bytes}};
+  }
   if (subject.matrix.events) {
     document["matrix"]["events"] = {{"total", subject.matrix.events->total()},
                                     {"dispersion", subject.matrix.events->dispersion},
-                                    {"evidence", name_of(finding_of(subject))}};
+                                    {"evidence", name_of(finding_of(subject))},
+                                    {"confidence", mapping::EvidenceLimits().confidence()}};
   }
   document["machine"] = subject.machine;
   document["nodes"] = subject.problem.tree.nodes();

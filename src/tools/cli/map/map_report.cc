@@ -62,10 +62,9 @@ double certain_gain(const MapReport& subject, const MethodResult& placed) {
   const mapping::Gain shared =
       gain_of(*subject.matrix.events, problem.tree, problem.present, placed.mapped.mapping);
   const mapping::PredictedTime& before = subject.before.time;
-  const double chance_ns = mapping::EvidenceLimits().deviations * shared.deviation_ns;
-  const double chance =
-      shared.before_ns > 0 ? chance_ns / shared.before_ns * before.communication_ns : 0;
-  return std::max(0.0, gain(subject, placed) - chance / before.ns());
+  const double lines = shared.before_ns > 0 ? before.communication_ns / shared.before_ns : 0;
+  return shared.with_memory(lines, before.memory_ns, placed.quality.time.memory_ns)
+      .least_share(mapping::EvidenceLimits());
 }
 
 namespace {
@@ -78,12 +77,18 @@ std::string term_text(std::string_view term, double before_ns, double after_ns) 
 std::string saved_text_of(const MapReport& subject, const MethodResult& placed) {
   const mapping::PredictedTime& before = subject.before.time;
   const mapping::PredictedTime& after = placed.quality.time;
-  std::string text = percent_text(gain(subject, placed)) + " of the predicted time saved: " +
-                     term_text("communication", before.communication_ns, after.communication_ns);
+  std::string text = fmt::format(
+      "{} of the predicted time saved, {} of {}: {}", percent_text(gain(subject, placed)),
+      time_text(before.ns() - after.ns()), time_text(before.ns()),
+      term_text("communication", before.communication_ns, after.communication_ns));
   if (subject.problem.memory != nullptr) {
     text += ", and " + term_text("memory", before.memory_ns, after.memory_ns);
   }
-  return text;
+  if (!subject.matrix.events) return text;
+  return fmt::format("{}; with a confidence of {:.0f} %, {} show a saving of at least {}", text,
+                     100 * mapping::EvidenceLimits().confidence(),
+                     events_text(*subject.matrix.events),
+                     percent_text(certain_gain(subject, placed)));
 }
 
 }  // namespace
@@ -111,7 +116,8 @@ std::string bandwidth_text(double gb_per_s) { return fmt::format("{:.3g} GB/s", 
 
 std::string bandwidth_warning(const MapReport& subject, const MethodResult& placed) {
   const std::optional<double> balanced = subject.bandwidth.balanced;
-  if (!placed.memory_gb_per_s || !balanced) return "";
+  // The predicted time includes what a lack of bandwidth costs.
+  if (!placed.memory_gb_per_s || !balanced || subject.problem.memory != nullptr) return "";
   // Smaller losses are within the measurement error of copies.
   if (*placed.memory_gb_per_s >= mapping::least_bandwidth_kept * *balanced) return "";
   return fmt::format(
@@ -152,10 +158,10 @@ Table figures(const MapReport& subject, const MethodResult& placed) {
   const mapping::Quality& before = subject.before;
   const mapping::Quality& after = placed.quality;
   table.add({"predicted time", time_text(before.time.ns()), time_text(after.time.ns())});
-  table.add({"  communication", time_text(before.time.communication_ns),
+  table.add({"of which communication", time_text(before.time.communication_ns),
              time_text(after.time.communication_ns)});
   const bool has_memory = subject.problem.memory != nullptr;
-  table.add({"  memory", has_memory ? time_text(before.time.memory_ns) : "unknown",
+  table.add({"of which memory", has_memory ? time_text(before.time.memory_ns) : "unknown",
              has_memory ? time_text(after.time.memory_ns) : "unknown"});
   table.add({"accuracy (bytes / ns)", fmt::format("{:.4g}", before.accuracy),
              fmt::format("{:.4g}", after.accuracy)});
@@ -172,7 +178,7 @@ Table figures(const MapReport& subject, const MethodResult& placed) {
     break;
   }
   const std::optional<double>& memory = subject.bandwidth.before;
-  if (memory && placed.memory_gb_per_s && subject.bandwidth.all) {
+  if (!has_memory && memory && placed.memory_gb_per_s && subject.bandwidth.all) {
     table.add(
         {fmt::format("memory bandwidth (all cores: {})", bandwidth_text(*subject.bandwidth.all)),
          bandwidth_text(*memory), bandwidth_text(*placed.memory_gb_per_s)});
