@@ -243,12 +243,9 @@ std::optional<mapping::MemoryTraffic> Agent::whole_traffic(const std::vector<int
   return traffic(threads, whole_s_, &Traffic::whole);
 }
 
-std::optional<mapping::MemoryTimes> Agent::memory_times(
-    const mapping::SlotTree& tree, const std::optional<mapping::MemoryTraffic>& of,
-    const mapping::Mapping& present) const {
-  if (!of || options_.memory == Memory::ignored) return std::nullopt;
-  if (mapping::contended_levels(model_.machine()).empty()) return std::nullopt;
-  return mapping::MemoryTimes(model_, tree, *of, present, mapping::Pages::stay);
+bool Agent::weighs_memory(const std::vector<int>& threads) const {
+  return options_.memory == Memory::kept && !mapping::contended_levels(model_.machine()).empty() &&
+         traffic(threads, seen_s_, &Traffic::recent);
 }
 
 // A page is sampled every few milliseconds, while its cache lines may move many times: one event
@@ -288,8 +285,8 @@ Decision Agent::decide(const Look& look) {
     decision.reason = Reason::one_thread;
   } else if (finding == mapping::Finding::too_few_events || !is_fresh(decision.threads)) {
     decision.reason = Reason::too_few_touches;
-    spread_if_streaming(decision, events);
-    if (!decision.wanted.empty()) return decision;
+    const bool fits = allowed_.count() >= static_cast<int>(decision.threads.size());
+    if (fits && weighs_memory(decision.threads)) return spread_if_streaming(decision, events);
   } else if (finding == mapping::Finding::all_alike) {
     decision.reason = Reason::all_alike;
   } else if (allowed_.count() < static_cast<int>(decision.threads.size())) {
@@ -367,11 +364,14 @@ void Agent::look_for_better(Decision& decision, const mapping::Events& events) {
     if (stays) problem.fixed[i] = problem.present[i];
   }
   problem.lines_per_byte = lines_per_event();
-  const std::optional<mapping::MemoryTimes> memory =
-      memory_times(tree, traffic(decision.threads, seen_s_, &Traffic::recent), problem.present);
-  problem.memory = memory ? &*memory : nullptr;
+  std::optional<mapping::MemoryTimes> memory;
+  decision.knows_memory = weighs_memory(decision.threads);
+  if (decision.knows_memory) {
+    problem.memory =
+        &memory.emplace(model_, tree, *traffic(decision.threads, seen_s_, &Traffic::recent),
+                        problem.present, mapping::Pages::stay);
+  }
   const mapping::Mapping better = better_placement(problem, decision);
-  decision.knows_memory = memory.has_value();
   decision.present = processors_of(tree, problem.present);
   decision.wanted = processors_of(tree, better);
   for (std::size_t i = 0; i < better.size(); ++i) {
@@ -395,15 +395,12 @@ mapping::PredictedTime Agent::per_second(const mapping::PredictedTime& seen) con
 
 // Threads that stream under one cache often share few pages, so that the events do not suffice for
 // a decision, but their traffic does. Leaves the decision as it is if nothing would be gained.
-void Agent::spread_if_streaming(Decision& decision, const mapping::Events& events) {
-  const bool fits = allowed_.count() >= static_cast<int>(decision.threads.size());
-  if (!fits || !traffic(decision.threads, seen_s_, &Traffic::recent)) return;
+Decision Agent::spread_if_streaming(const Decision& decision, const mapping::Events& events) {
   Decision spread = decision;
   look_for_better(spread, events);
-  if (!spread.knows_memory) return;
-  if (spread.reason != Reason::best_already && spread.reason != Reason::too_little_gain) {
-    decision = std::move(spread);
-  }
+  const bool stays =
+      spread.reason == Reason::best_already || spread.reason == Reason::too_little_gain;
+  return stays ? decision : spread;
 }
 
 double Agent::refill_s(const mapping::SlotTree& tree) const {
@@ -416,9 +413,12 @@ bool Agent::confirmed(const Decision& decision, const mapping::SlotTree& tree) c
   const mapping::Graph graph = fresh_.graph(decision.threads);
   mapping::MappingProblem problem{graph, tree, {}, one_to_one(tree, decision.present)};
   problem.lines_per_byte = lines_per_event();
-  const std::optional<mapping::MemoryTimes> memory =
-      memory_times(tree, traffic(decision.threads, fresh_s_, &Traffic::fresh), problem.present);
-  problem.memory = memory ? &*memory : nullptr;
+  std::optional<mapping::MemoryTimes> memory;
+  if (decision.knows_memory) {
+    problem.memory =
+        &memory.emplace(model_, tree, *traffic(decision.threads, fresh_s_, &Traffic::fresh),
+                        problem.present, mapping::Pages::stay);
+  }
   const double before = predicted_time(problem, problem.present).ns();
   const double after = predicted_time(problem, one_to_one(tree, last_proposal_->processors)).ns();
   return before - after >= options_.least_confirmed * last_proposal_->saved * before;

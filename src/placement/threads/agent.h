@@ -138,7 +138,7 @@ class Agent {
   void finish_batch(std::uint64_t time_ns);
   mapping::Events recent_events(const std::vector<int>& threads) const;
   bool is_fresh(const std::vector<int>& threads) const;
-  void spread_if_streaming(Decision& decision, const mapping::Events& events);
+  Decision spread_if_streaming(const Decision& decision, const mapping::Events& events);
   mapping::PredictedTime per_second(const mapping::PredictedTime& seen) const;
   void look_for_better(Decision& decision, const mapping::Events& events);
   mapping::Mapping better_placement(const mapping::MappingProblem& problem,
@@ -155,11 +155,8 @@ class Agent {
   void count_traffic(const Look& look);
   std::optional<mapping::MemoryTraffic> traffic(const std::vector<int>& threads, double seconds,
                                                 double Traffic::*bytes) const;
-  // Predicts the waiting times for memory; nothing if the traffic or the machine's curves are
-  // unknown.
-  std::optional<mapping::MemoryTimes> memory_times(const mapping::SlotTree& tree,
-                                                   const std::optional<mapping::MemoryTraffic>& of,
-                                                   const mapping::Mapping& present) const;
+  // Returns whether the traffic of these threads and the machine's copy curves are known.
+  bool weighs_memory(const std::vector<int>& threads) const;
   double lines_per_event() const;
   double refill_s(const mapping::SlotTree& tree) const;  // time to refill one core's private cache
   void adjust_interval(bool same);

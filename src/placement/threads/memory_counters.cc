@@ -49,7 +49,9 @@ std::optional<std::uint64_t> read_counter(const FileDescriptor& counter) {
   std::array<std::uint64_t, 3> values{};  // events, time enabled, time running
   if (::read(counter.number(), values.data(), sizeof values) != sizeof values) return std::nullopt;
   const auto [events, enabled, running] = values;
-  if (running == 0) return 0;
+  if (running == 0) {  // the thread has not run, or other events occupied all counters
+    return enabled == 0 ? std::optional<std::uint64_t>(0) : std::nullopt;
+  }
   return static_cast<std::uint64_t>(std::llround(
       static_cast<double>(events) * static_cast<double>(enabled) / static_cast<double>(running)));
 }

@@ -162,6 +162,13 @@ TEST_F(EpycAgentTest, StreamingThreadsOfOneCacheAreSpread) {
   EXPECT_EQ(decisions(packed, {})[0].reason, Reason::too_few_touches);
 }
 
+// Without copy curves of several cores, traffic predicts nothing.
+TEST_F(EpycAgentTest, TrafficNeedsCopyCurves) {
+  std::erase_if(machine_.copy, [](const machine::CopyCurve& copy) { return copy.copiers > 1; });
+  EXPECT_THAT(decisions({0, 1, 2, 3, 4, 5, 6, 7}, {}, 5.8e9),
+              Each(Field(&Decision::reason, Reason::too_few_touches)));
+}
+
 TEST_F(EpycAgentTest, LittleTrafficPermitsFewerNumaNodes) {
   const std::vector<Decision> all = decisions({0, 16}, {{0, 1}}, 1e6);
   ASSERT_EQ(all[1].reason, Reason::move) << text_of(all[1]);
