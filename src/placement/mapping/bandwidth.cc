@@ -5,108 +5,28 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "placement/mapping/memory_time.h"
+
 namespace huddle::mapping {
-namespace {
-
-using machine::CopyCurve;
-using machine::Machine;
-
-// Returns the largest measured copy size, which is far larger than the caches.
-double largest_bytes(const Machine& machine) {
-  double bytes = 0;
-  for (const CopyCurve& copy : machine.copy) bytes = std::max(bytes, copy.curve.bytes.back());
-  return bytes;
-}
-
-// Returns the levels that have curves of several concurrent copiers.
-std::set<std::string> contended_levels(const Machine& machine) {
-  std::set<std::string> levels;
-  for (const CopyCurve& copy : machine.copy) {
-    if (copy.copiers > 1) levels.insert(copy.level);
-  }
-  return levels;
-}
-
-// Copy times per hardware thread while all of them copy.
-class Copies {
- public:
-  Copies(const machine::CostModel& model, std::span<const int> pus)
-      : model_(model),
-        index_(model.machine().topology),
-        pus_(pus),
-        bytes_(largest_bytes(model.machine())),
-        ns_(pus.size(), 0) {}
-
-  void contend_at(const std::string& level) {
-    const std::vector<machine::Level>& levels = model_.machine().topology.levels;
-    const auto found = std::find_if(levels.begin(), levels.end(),
-                                    [&level](const auto& one) { return one.name == level; });
-    const auto number = static_cast<std::size_t>(found - levels.begin());
-    const auto group_of = [&](int pu) {  // the machine is one group
-      return number == levels.size() ? 0 : index_.group(number, pu);
-    };
-    std::map<int, int> copiers;
-    for (const int pu : pus_) ++copiers[group_of(pu)];
-    for (std::size_t i = 0; i < pus_.size(); ++i) {
-      const int group = group_of(pus_[i]);
-      if (group == machine::GroupIndex::no_group) continue;
-      ns_[i] = std::max(ns_[i], ns_of(pus_[i], level, copiers[group]));
-    }
-  }
-
-  double gb_per_s() const {
-    double sum = 0;
-    for (const double ns : ns_) sum += ns > 0 ? bytes_ / ns : 0;
-    return sum;
-  }
-
- private:
-  double ns_of(int pu, const std::string& level, int copiers) const {
-    return model_.copy_ns({.bytes = bytes_,
-                           .copier = pu,
-                           .peer = pu,
-                           .source = machine::Source::near_memory,
-                           .others = copiers - 1,
-                           .others_share = level});
-  }
-
-  const machine::CostModel& model_;
-  machine::GroupIndex index_;
-  std::span<const int> pus_;
-  double bytes_;
-  std::vector<double> ns_;
-};
-
-}  // namespace
 
 std::optional<double> memory_gb_per_s(const machine::CostModel& model, std::span<const int> pus) {
-  const std::set<std::string> levels = contended_levels(model.machine());
-  if (levels.empty()) return std::nullopt;
-  Copies copies(model, pus);
-  for (const std::string& level : levels) copies.contend_at(level);
-  return copies.gb_per_s();
+  const SlotTree tree(model, {{pus.begin(), pus.end()}, 1, 0});
+  Mapping all(pus.size());
+  std::iota(all.begin(), all.end(), 0);
+  return memory_gb_per_s(model, tree, all);
 }
 
 std::optional<double> memory_gb_per_s(const machine::CostModel& model, const SlotTree& tree,
                                       const Mapping& mapping) {
-  std::map<int, std::vector<int>> pus_of_node;
-  for (const int slot : mapping) {
-    const Slot& where = tree.slots()[static_cast<std::size_t>(slot)];
-    pus_of_node[where.node].push_back(where.pu);
-  }
-  double sum = 0;
-  for (const auto& [node, pus] : pus_of_node) {
-    const std::optional<double> rate = memory_gb_per_s(model, pus);
-    if (!rate) return std::nullopt;
-    sum += *rate;
-  }
-  return sum;
+  if (contended_levels(model.machine()).empty()) return std::nullopt;
+  // In no time at all, so that all of them stream all the time.
+  const MemoryTraffic traffic{.seconds = 0, .bytes = std::vector<double>(mapping.size(), 1)};
+  return MemoryTimes(model, tree, traffic, mapping).gb_per_s(mapping);
 }
 
 MemoryUse memory_use(const machine::CostModel& model, std::span<const int> pus) {

@@ -12,6 +12,7 @@
 
 #include "placement/mapping/evidence.h"
 #include "placement/mapping/graph.h"
+#include "placement/mapping/memory_time.h"
 
 namespace huddle::mapping {
 
@@ -34,6 +35,8 @@ struct CommMatrix {
   // The sampled events behind the graph. Nothing if all traffic was counted, or if the file
   // contains no events.
   std::optional<Events> events;
+  // The data that the elements moved from and to memory. Nothing if that is unknown.
+  std::optional<MemoryTraffic> memory;
   std::vector<std::string> unobserved;  // what the profiler could not observe, one sentence each
   std::vector<std::string> notes;       // what was dropped, summed up or incomplete
 

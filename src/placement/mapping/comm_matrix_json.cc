@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "common/arithmetic.h"
 #include "common/error.h"
 #include "common/text.h"
 #include "placement/mapping/comm_matrix.h"
@@ -50,6 +51,7 @@ class Reader {
     folded.one_sided = 0;
     note_folded(matrix, folded);
     matrix.events = events_in(document, elements);
+    matrix.memory = memory_in(document, elements);
     if (document.value("incomplete", Json(false)) == true) {
       matrix.notes.emplace_back(
           "the profile is incomplete: a rank ended before it had written its data");
@@ -140,6 +142,32 @@ class Reader {
     }
     return Events{counts.finish(), dispersion.get<double>()};
   }
+  // Nothing for a single phase, because the traffic is that of the whole program.
+  std::optional<MemoryTraffic> memory_in(const Json& document, int elements) const {
+    if (!document.contains("memory") || !options_.phase.empty()) return std::nullopt;
+    const Json& memory = document["memory"];
+    const Json seconds = memory.is_object() ? memory.value("seconds", Json()) : Json();
+    if (!seconds.is_number() || seconds <= 0) {
+      fail("memory", "\"memory\" must be an object with \"seconds\" above 0 and \"bytes\"");
+    }
+    MemoryTraffic traffic{seconds.get<double>(), amounts_in(memory, "bytes", elements)};
+    if (memory.contains("working_set")) {
+      traffic.working_set_bytes = amounts_in(memory, "working_set", elements);
+    }
+    return traffic;
+  }
+  std::vector<double> amounts_in(const Json& object, const char* key, int elements) const {
+    const Json amounts = object.value(key, Json());
+    const bool sound =
+        amounts.is_array() && amounts.size() == at(elements) &&
+        std::all_of(amounts.begin(), amounts.end(), [](const Json& one) { return is_amount(one); });
+    if (!sound)
+      fail(key, fmt::format("\"{}\" must be a list of {} numbers from 0 to 1e18", key, elements));
+    return amounts.get<std::vector<double>>();
+  }
+  static bool is_amount(const Json& one) {
+    return one.is_number() && one >= 0 && one.get<double>() <= most_bytes_of_a_pair;
+  }
   // Reads what the options select: one phase or all, with or without collectives.
   void read_phase(const Json& document, int elements, GraphBuilder& builder) const {
     if (options_.phase.empty()) {
@@ -186,9 +214,8 @@ class Reader {
         }
       }
       for (std::size_t amount = 2; amount < entry.size(); ++amount) {
-        const bool sound = entry[amount].is_number() && entry[amount] >= 0 &&
-                           entry[amount].get<double>() <= most_bytes_of_a_pair;
-        if (!sound) fail_entry(i, "bytes and messages must be numbers from 0 to 1e18");
+        if (!is_amount(entry[amount]))
+          fail_entry(i, "bytes and messages must be numbers from 0 to 1e18");
       }
       builder.add({entry[0].get<int>(), entry[1].get<int>(), entry[2].get<double>()});
     }
@@ -215,6 +242,12 @@ std::string format_matrix(const CommMatrix& matrix) {
   if (matrix.events) {
     document["events"] = {{"total", matrix.events->total()},
                           {"dispersion", matrix.events->dispersion}};
+  }
+  if (matrix.memory) {
+    document["memory"] = {{"seconds", matrix.memory->seconds}, {"bytes", matrix.memory->bytes}};
+    if (!matrix.memory->working_set_bytes.empty()) {
+      document["memory"]["working_set"] = matrix.memory->working_set_bytes;
+    }
   }
   if (!matrix.unobserved.empty()) document["unobserved"] = matrix.unobserved;
   std::string text = document.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -81,6 +81,8 @@ std::string finding_text(const Events& events, std::string_view elements,
   return "";
 }
 
+double EvidenceLimits::confidence() const { return std::erfc(-deviations / std::sqrt(2.0)) / 2; }
+
 double Gain::least_ns(const EvidenceLimits& limits) const {
   return std::max(ns - limits.deviations * deviation_ns, 0.0);
 }

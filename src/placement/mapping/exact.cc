@@ -39,13 +39,14 @@ class Search {
   }
 
   Mapping best(Mapping start) {
-    double best_cost = hop_bytes(problem_, start);
+    double best_ns = predicted_time(problem_, start).ns();
     costs_ = true;
     visit(
-        0, 0.0, [&](double cost) { return cost < best_cost; },
-        [&](double cost) {
-          best_cost = cost;
-          start = mapping_;
+        0, 0.0, [&](double ns) { return ns < best_ns; },
+        [&](double ns) {
+          if (problem_.memory != nullptr) ns += problem_.memory->ns(mapping_);
+          if (ns < best_ns) start = mapping_;
+          best_ns = std::min(best_ns, ns);
           return true;
         });
     return start;
@@ -55,7 +56,8 @@ class Search {
   // Finds for each object the nearest earlier sibling of the same shape, regardless of fixed
   // elements.
   void find_twins() {
-    if (!problem_.tree.is_regular()) return;
+    const bool pages_stay = problem_.memory != nullptr && problem_.memory->pages_stay();
+    if (!problem_.tree.is_regular() || pages_stay) return;
     const auto& objects = problem_.tree.objects();
     for (const Object& object : objects) {
       for (std::size_t c = 1; c < object.children.size(); ++c) {
@@ -121,7 +123,7 @@ class Search {
       const int there = mapping_[at(row.neighbours[i])];
       if (there != no_slot) sum += row.bytes[i] * problem_.tree.ns(slot, there);
     }
-    return sum;
+    return sum * problem_.lines_per_byte;
   }
 
   const MappingProblem& problem_;

@@ -271,7 +271,8 @@ Mapping lh(const MappingProblem& problem) {
   Mapping filled = lh(problem, Spread::fill);
   if (problem.elements() == problem.tree.size()) return filled;
   Mapping spread = lh(problem, Spread::evenly);
-  return hop_bytes(problem, spread) < hop_bytes(problem, filled) ? spread : filled;
+  return predicted_time(problem, spread).ns() < predicted_time(problem, filled).ns() ? spread
+                                                                                     : filled;
 }
 
 }  // namespace huddle::mapping

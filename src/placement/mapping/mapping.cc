@@ -47,6 +47,11 @@ double hop_bytes(const MappingProblem& problem, const Mapping& mapping) {
   return sum;
 }
 
+PredictedTime predicted_time(const MappingProblem& problem, const Mapping& mapping) {
+  return {hop_bytes(problem, mapping) * problem.lines_per_byte,
+          problem.memory == nullptr ? 0 : problem.memory->ns(mapping)};
+}
+
 namespace {
 
 // Bytes between two branches of an object, by level. The bytes between one element and each branch
@@ -119,6 +124,8 @@ Quality quality_of(const MappingProblem& problem, const Mapping& mapping) {
   for (std::size_t v = 0; v < mapping.size(); ++v) {
     if (mapping[v] != problem.present[v]) ++quality.moved;
   }
+  quality.time = {quality.hop_bytes * problem.lines_per_byte,
+                  problem.memory == nullptr ? 0 : problem.memory->ns(mapping)};
   return quality;
 }
 

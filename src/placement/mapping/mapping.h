@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "placement/mapping/graph.h"
+#include "placement/mapping/memory_time.h"
 #include "placement/mapping/slots.h"
 
 namespace huddle::mapping {
@@ -24,15 +25,29 @@ struct MappingProblem {
   Mapping fixed;         // by element: its required slot, or no_slot if any slot is allowed
   Mapping present;       // current placement, which respects `fixed`
   std::uint64_t seed = 1;
+  // Waiting times for memory. Null if it is unknown how much the elements stream.
+  const MemoryTimes* memory = nullptr;
+  double lines_per_byte = 1.0 / 64;  // of the graph
 
   int elements() const { return graph.size(); }
 };
 
-// Returns the sum over all pairs of bytes times latency, which the methods minimise.
+// Returns the sum over all pairs of bytes times latency.
 double hop_bytes(const MappingProblem& problem, const Mapping& mapping);
+
+// The predicted time that all elements together wait for each other's cache lines and for memory.
+struct PredictedTime {
+  double communication_ns = 0;
+  double memory_ns = 0;  // 0 if it is unknown how much the elements stream
+
+  double ns() const { return communication_ns + memory_ns; }
+};
+// Returns the time that the methods minimise.
+PredictedTime predicted_time(const MappingProblem& problem, const Mapping& mapping);
 
 // Metrics of a placement.
 struct Quality {
+  PredictedTime time;
   double hop_bytes = 0;
   double accuracy = 0;  // MappingAccuracy: sum of bytes divided by latency over all pairs
   // by level of the tree: fraction of all bytes that stays within it

@@ -5,11 +5,15 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/arithmetic.h"
 #include "common/error.h"
 #include "common/text.h"
 #include "placement/mapping/random.h"
@@ -23,19 +27,29 @@ std::vector<int> all_slots(const MappingProblem& problem) {
   return slots;
 }
 
-Mapping seated(const MappingProblem& problem, const std::vector<int>& order) {
+// Gives the free slots, in this order, to the elements that are not fixed, in the order of
+// `elements`.
+Mapping seated(const MappingProblem& problem, const std::vector<int>& order,
+               const std::vector<int>& elements) {
   std::vector<char> taken(order.size(), 0);
   for (const int slot : problem.fixed) {
     if (slot != no_slot) taken[static_cast<std::size_t>(slot)] = 1;
   }
   Mapping mapping = problem.fixed;
   std::size_t next = 0;
-  for (int& slot : mapping) {
+  for (const int element : elements) {
+    int& slot = mapping[at(element)];
     if (slot != no_slot) continue;
     while (taken[static_cast<std::size_t>(order[next])] != 0) ++next;
     slot = order[next++];
   }
   return mapping;
+}
+
+Mapping seated(const MappingProblem& problem, const std::vector<int>& order) {
+  std::vector<int> elements(at(problem.elements()));
+  std::iota(elements.begin(), elements.end(), 0);
+  return seated(problem, order, elements);
 }
 
 // Returns the slots below an object, one from each child in turn.
@@ -106,9 +120,11 @@ namespace {
 class Best {
  public:
   Best(const MappingProblem& problem, MappingResult first)
-      : problem_(problem), best_(std::move(first)), cost_(hop_bytes(problem, best_.mapping)) {}
+      : problem_(problem),
+        best_(std::move(first)),
+        cost_(predicted_time(problem, best_.mapping).ns()) {}
   void offer(MappingResult other) {
-    const double cost = hop_bytes(problem_, other.mapping);
+    const double cost = predicted_time(problem_, other.mapping).ns();
     if (!(cost < cost_)) return;
     best_ = std::move(other);
     cost_ = cost;
@@ -121,6 +137,40 @@ class Best {
   MappingResult best_;
   double cost_;
 };
+
+// Adds starts in which at most 1, 2, 4, ... elements share a path to memory. Each group gets
+// elements that are next to each other in the first start, and groups are as far apart as possible.
+void add_spread(const MappingProblem& problem, std::vector<MappingResult>& starts) {
+  const std::vector<int> order = in_turns(problem.tree, 0);
+  const std::vector<int>& group_of = problem.memory->innermost_groups();
+  std::map<int, std::vector<int>> slots_of_group;
+  for (int slot = 0; slot < problem.tree.size(); ++slot) {
+    slots_of_group[group_of[at(slot)]].push_back(slot);
+  }
+  std::vector<int> elements;
+  for (const int element : occupants(problem, starts.front().mapping)) {
+    if (element >= 0) elements.push_back(element);
+  }
+  for (std::size_t most = 1; most < 2 * at(problem.elements()); most *= 2) {
+    std::vector<int> slots;
+    std::vector<char> taken(order.size(), 0);
+    std::set<int> begun;
+    for (const int slot : order) {
+      const int group = group_of[at(slot)];
+      if (!begun.insert(group).second) continue;
+      const std::vector<int>& members = slots_of_group[group];
+      for (std::size_t i = 0; i < std::min(most, members.size()); ++i) {
+        slots.push_back(members[i]);
+        taken[at(members[i])] = 1;
+      }
+    }
+    for (const int slot : order) {
+      if (taken[at(slot)] == 0) slots.push_back(slot);
+    }
+    starts.push_back(
+        {seated(problem, slots, elements), fmt::format("at most {} per path to memory", most)});
+  }
+}
 
 constexpr std::string_view best_of_all = "the best of all placements";
 
@@ -158,16 +208,20 @@ MappingResult tree_mapping(const MappingProblem& problem) {
     best.offer({staying(problem, all), std::string(best_of_all)});
     return best.take();
   }
-  const std::array<MappingResult, 3> starts = {
-      MappingResult{partition(problem, {2, problem.seed}),
-                    "multilevel bisection from the whole machine inwards"},
-      MappingResult{lh(problem), "groups formed from the innermost level outwards (lh)"},
-      MappingResult{problem.present, "current placement"}};
+  std::vector<MappingResult> starts = {
+      {partition(problem, {2, problem.seed}),
+       "multilevel bisection from the whole machine inwards"},
+      {lh(problem), "groups formed from the innermost level outwards (lh)"},
+      {problem.present, "current placement"}};
+  if (problem.memory != nullptr) add_spread(problem, starts);
   std::vector<double> costs;
-  for (const MappingResult& start : starts) costs.push_back(hop_bytes(problem, start.mapping));
+  for (const MappingResult& start : starts) {
+    costs.push_back(predicted_time(problem, start.mapping).ns());
+  }
   const double least = *std::min_element(costs.begin(), costs.end());
-  // Refinement rarely gains more than this factor.
-  constexpr double within_reach = 1.1;
+  // Refinement rarely gains more than this factor, unless it takes streaming elements apart.
+  const double within_reach =
+      problem.memory == nullptr ? 1.1 : std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < starts.size(); ++i) {
     best.offer(starts[i]);
     // Starts with equal costs usually differ only by an exchange of identical objects.
@@ -177,7 +231,11 @@ MappingResult tree_mapping(const MappingProblem& problem) {
     best.offer({refine(problem, starts[i].mapping), starts[i].how + ", then moves and swaps"});
   }
   MappingResult found = best.take();
-  found.mapping = staying(problem, std::move(found.mapping));
+  Mapping nearer = staying(problem, found.mapping);
+  const bool pages_stay = problem.memory != nullptr && problem.memory->pages_stay();
+  const auto ns_of = [&](const Mapping& mapping) { return predicted_time(problem, mapping).ns(); };
+  // With pages that stay, identical objects are at different distances from them.
+  if (!pages_stay || ns_of(nearer) <= ns_of(found.mapping)) found.mapping = std::move(nearer);
   return found;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,10 @@ class Refiner {
         occupant_(occupants(problem, mapping_)),
         beside_(at(problem.tree.size())),
         is_settled_(at(problem.elements()), 0) {
+    if (problem.memory != nullptr) {
+      loads_.emplace(*problem.memory, mapping_);
+      memory_ns_ = problem.memory->ns(mapping_) / problem.elements();
+    }
     for (const Object& object : problem.tree.objects()) {  // inner objects come after outer ones
       if (object.is_leaf()) continue;
       for (int slot = object.first; slot < object.last; ++slot) beside_[at(slot)] = &object;
@@ -62,7 +67,7 @@ class Refiner {
   bool improve(int element) {
     const int own = mapping_[at(element)];
     const double here = cost_at(element, own, nobody);
-    Move best{no_slot, 1e-9 * here};
+    Move best{no_slot, 1e-9 * (here + memory_ns_)};
     tried_.clear();
     for (const int partner : partners_elsewhere(element)) {
       const int there = mapping_[at(partner)];
@@ -74,9 +79,24 @@ class Refiner {
       }
       look_beside(element, here, there, *near, best);
     }
+    if (loads_ && problem_.memory->streams(element)) look_everywhere(element, here, best);
     if (best.slot == no_slot) return false;
     exchange(element, best.slot);
     return true;
+  }
+
+  // Tries the slots of all objects: an element that streams may gain far away from its partners.
+  void look_everywhere(int element, double here, Move& best) {
+    const Object* empty = nullptr;  // of an object's free slots, only the first is tried
+    for (int slot = 0; slot < problem_.tree.size() && looks_left_ > 0; ++slot) {
+      if (slot == mapping_[at(element)]) continue;
+      if (occupant_[at(slot)] < 0 && problem_.tree.is_regular()) {
+        if (empty == beside_[at(slot)]) continue;
+        empty = beside_[at(slot)];
+      }
+      const double gain = gain_of(element, here, slot);
+      if (gain > best.gain) best = {slot, gain};
+    }
   }
 
   // Returns the heaviest communication partners that are not in the same innermost object.
@@ -111,7 +131,7 @@ class Refiner {
       if (slot == own) continue;
       if (!regular) gain = here - cost_at(element, slot, nobody);
       // An element that gains nothing itself is not moved for the benefit of the exchanged one.
-      if (gain <= 0) continue;
+      if (gain <= 0 && !loads_) continue;
       const double both = gain_of(element, here, slot);
       if (both > best.gain) best = {slot, both};
     }
@@ -126,23 +146,26 @@ class Refiner {
       const int other = row.neighbours[i];
       if (other != without) sum += row.bytes[i] * problem_.tree.ns(slot, mapping_[at(other)]);
     }
-    return sum;
+    return sum * problem_.lines_per_byte;
   }
 
   // Returns the gain of moving the element to `slot`; an element on that slot takes its place.
   double gain_of(int element, double here, int slot) {
     const int own = mapping_[at(element)];
     const int other = occupant_[at(slot)];
-    if (other < 0) return here - cost_at(element, slot, nobody);
-    if (other == element || problem_.fixed[at(other)] != no_slot) return 0;
+    if (other == element || (other >= 0 && problem_.fixed[at(other)] != no_slot)) return 0;
+    const double memory =
+        loads_ ? loads_->gain(element, own, slot, other, occupant_, looks_left_) : 0;
+    if (other < 0) return memory + here - cost_at(element, slot, nobody);
     // The cost between the two is the same before and after.
     const double theirs = cost_at(other, slot, element) - cost_at(other, own, element);
-    return cost_at(element, own, other) - cost_at(element, slot, other) + theirs;
+    return memory + cost_at(element, own, other) - cost_at(element, slot, other) + theirs;
   }
 
   void exchange(int element, int slot) {
     const int own = mapping_[at(element)];
     const int other = occupant_[at(slot)];
+    if (loads_) loads_->exchange(element, own, slot, other);
     occupant_[at(own)] = other;
     occupant_[at(slot)] = element;
     mapping_[at(element)] = slot;
@@ -152,11 +175,14 @@ class Refiner {
       is_settled_[at(one)] = 0;
       for (const int neighbour : problem_.graph.row(one).neighbours) is_settled_[at(neighbour)] = 0;
     }
+    if (loads_) std::fill(is_settled_.begin(), is_settled_.end(), 0);
   }
 
   const MappingProblem& problem_;
   Mapping mapping_;
   std::vector<int> occupant_;
+  std::optional<MemoryLoads> loads_;   // nothing if it is unknown how much the elements stream
+  double memory_ns_ = 0;               // at the start, per element
   std::vector<const Object*> beside_;  // by slot: its innermost shared object
   std::vector<char> is_settled_;       // by element
   // Scratch space of improve().

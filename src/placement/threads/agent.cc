@@ -157,6 +157,7 @@ void Agent::forget(const std::vector<int>& threads) {
     for (SharingMatrix* const one : {&batch_, &fresh_, &recent_, &whole_}) one->forget(thread);
     if (at(thread) < cpu_before_ns_.size()) cpu_before_ns_[at(thread)] = 0;
     if (at(thread) < bound_.size()) bound_[at(thread)] = -1;
+    if (at(thread) < traffic_.size()) traffic_[at(thread)] = {};
   }
   last_proposal_.reset();
 }
@@ -167,13 +168,22 @@ std::optional<Decision> Agent::take(const Look& look) {
     has_looked_ = true;
     first_look_ns_ = last_decision_ns_ = look.time_ns;
     at_work(look);  // sets the baseline of the CPU times
+    count_traffic(look);
     return std::nullopt;
   }
   const auto passed_ns = static_cast<double>(look.time_ns - last_decision_ns_);
   if (passed_ns < interval_ms_ * 1e6) return std::nullopt;
   finish_batch(look.time_ns);
+  fresh_s_ = passed_ns / 1e9;
+  whole_s_ += fresh_s_;
+  seen_s_ += fresh_s_;
+  count_traffic(look);
   Decision decision = decide(look);
   recent_.scale(options_.kept_after_decision);
+  for (Traffic& one : traffic_) {
+    one.recent *= options_.kept_after_decision;
+    one.fresh = 0;
+  }
   chance_ *= options_.kept_after_decision * options_.kept_after_decision;
   busy_ = decision.threads;
   fresh_.clear();
@@ -202,6 +212,48 @@ std::vector<int> Agent::at_work(const Look& look) {
   return threads;
 }
 
+void Agent::count_traffic(const Look& look) {
+  for (const ThreadUse& use : look.threads) {
+    if (at(use.thread) >= traffic_.size()) traffic_.resize(at(use.thread) + 1);
+    Traffic& traffic = traffic_[at(use.thread)];
+    if (use.memory_bytes) {
+      const std::uint64_t before = traffic.counter.value_or(0);
+      const auto bytes =
+          static_cast<double>(*use.memory_bytes - std::min(before, *use.memory_bytes));
+      traffic.fresh += bytes;
+      traffic.recent += bytes;
+      traffic.whole += bytes;
+    }
+    traffic.counter = use.memory_bytes;
+  }
+}
+
+std::optional<mapping::MemoryTraffic> Agent::traffic(const std::vector<int>& threads,
+                                                     double seconds, double Traffic::*bytes) const {
+  mapping::MemoryTraffic traffic{.seconds = seconds, .bytes = {}};
+  for (const int thread : threads) {
+    const bool is_known = at(thread) < traffic_.size() && traffic_[at(thread)].counter;
+    if (!is_known) return std::nullopt;
+    traffic.bytes.push_back(traffic_[at(thread)].*bytes);
+  }
+  return traffic;
+}
+
+std::optional<mapping::MemoryTraffic> Agent::whole_traffic(const std::vector<int>& threads) const {
+  return traffic(threads, whole_s_, &Traffic::whole);
+}
+
+bool Agent::weighs_memory(const std::vector<int>& threads) const {
+  return options_.memory == Memory::kept && !mapping::contended_levels(model_.machine()).empty() &&
+         traffic(threads, seen_s_, &Traffic::recent);
+}
+
+// A page is sampled every few milliseconds, while its cache lines may move many times: one event
+// stands for one transfer of each line of the page, which is a lower bound.
+double Agent::lines_per_event() const {
+  return static_cast<double>(options_.page_bytes) / model_.machine().line_bytes;
+}
+
 mapping::Events Agent::recent_events(const std::vector<int>& threads) const {
   return events_of(recent_.graph(threads), chance_);
 }
@@ -219,10 +271,8 @@ bool Agent::is_fresh(const std::vector<int>& threads) const {
 }
 
 Decision Agent::decide(const Look& look) {
-  const auto passed_ns = static_cast<double>(look.time_ns - last_decision_ns_);
-  seen_s_ += passed_ns / 1e9;
   Decision decision{.time_ns = look.time_ns,
-                    .interval_ms = static_cast<int>(std::lround(passed_ns / 1e6)),
+                    .interval_ms = static_cast<int>(std::lround(fresh_s_ * 1e3)),
                     .threads = at_work(look)};
   const mapping::Events events = recent_events(decision.threads);
   const mapping::Finding finding = examine(events, options_.evidence);
@@ -235,6 +285,8 @@ Decision Agent::decide(const Look& look) {
     decision.reason = Reason::one_thread;
   } else if (finding == mapping::Finding::too_few_events || !is_fresh(decision.threads)) {
     decision.reason = Reason::too_few_touches;
+    const bool fits = allowed_.count() >= static_cast<int>(decision.threads.size());
+    if (fits && weighs_memory(decision.threads)) return spread_if_streaming(decision, events);
   } else if (finding == mapping::Finding::all_alike) {
     decision.reason = Reason::all_alike;
   } else if (allowed_.count() < static_cast<int>(decision.threads.size())) {
@@ -266,12 +318,13 @@ int Agent::present_processor(const Look& look, int thread) const {
   return use->processor;
 }
 
-// Returns the placement with the lowest cost. If that leaves the threads less memory, returns the
-// best one for which threads only exchange their hardware threads.
+// Returns the placement with the lowest predicted time. If the traffic is unknown, and that
+// placement leaves the threads less memory, returns the best one for which threads only exchange
+// their hardware threads.
 mapping::Mapping Agent::better_placement(const mapping::MappingProblem& problem,
                                          Decision& decision) const {
   mapping::Mapping nearest = map_by(problem, {}).mapping;
-  if (options_.memory == Memory::ignored) return nearest;
+  if (options_.memory == Memory::ignored || problem.memory != nullptr) return nearest;
   const std::vector<int> now = processors_of(problem.tree, problem.present);
   const std::vector<int> then = processors_of(problem.tree, nearest);
   const Decision::Rejected use{mapping::memory_use(model_, now), mapping::memory_use(model_, then)};
@@ -310,21 +363,44 @@ void Agent::look_for_better(Decision& decision, const mapping::Events& events) {
     const bool stays = std::find(alone_.begin(), alone_.end(), decision.threads[i]) != alone_.end();
     if (stays) problem.fixed[i] = problem.present[i];
   }
+  problem.lines_per_byte = lines_per_event();
+  std::optional<mapping::MemoryTimes> memory;
+  decision.knows_memory = weighs_memory(decision.threads);
+  if (decision.knows_memory) {
+    problem.memory =
+        &memory.emplace(model_, tree, *traffic(decision.threads, seen_s_, &Traffic::recent),
+                        problem.present, mapping::Pages::stay);
+  }
   const mapping::Mapping better = better_placement(problem, decision);
   decision.present = processors_of(tree, problem.present);
   decision.wanted = processors_of(tree, better);
   for (std::size_t i = 0; i < better.size(); ++i) {
     if (decision.present[i] != decision.wanted[i]) ++decision.moved;
   }
-  const mapping::Gain gain = gain_of(events, tree, problem.present, better);
+  const mapping::PredictedTime before = predicted_time(problem, problem.present);
+  const mapping::PredictedTime after = predicted_time(problem, better);
+  const mapping::Gain gain = gain_of(events, tree, problem.present, better)
+                                 .with_memory(lines_per_event(), before.memory_ns, after.memory_ns);
+  decision.before = per_second(before);
+  decision.after = per_second(after);
   decision.saved = gain.share();
-  // A page is sampled every few milliseconds, while its cache lines may move many times: one event
-  // stands for one transfer of each line of the page, which is a lower bound.
-  const double lines = static_cast<double>(options_.page_bytes) / model_.machine().line_bytes;
-  decision.gain_s =
-      gain.least_ns(options_.evidence) * 1e-9 * lines / seen_s_ * options_.must_pay_within_s;
+  decision.gain_s = gain.least_ns(options_.evidence) * 1e-9 / seen_s_ * options_.must_pay_within_s;
   decision.cost_s = decision.moved * (rebind_s + refill_s(tree));
   decision.reason = judge(decision, tree);
+}
+
+mapping::PredictedTime Agent::per_second(const mapping::PredictedTime& seen) const {
+  return {seen.communication_ns / seen_s_, seen.memory_ns / seen_s_};
+}
+
+// Threads that stream under one cache often share few pages, so that the events do not suffice for
+// a decision, but their traffic does. Leaves the decision as it is if nothing would be gained.
+Decision Agent::spread_if_streaming(const Decision& decision, const mapping::Events& events) {
+  Decision spread = decision;
+  look_for_better(spread, events);
+  const bool stays =
+      spread.reason == Reason::best_already || spread.reason == Reason::too_little_gain;
+  return stays ? decision : spread;
 }
 
 double Agent::refill_s(const mapping::SlotTree& tree) const {
@@ -335,8 +411,16 @@ double Agent::refill_s(const mapping::SlotTree& tree) const {
 
 bool Agent::confirmed(const Decision& decision, const mapping::SlotTree& tree) const {
   const mapping::Graph graph = fresh_.graph(decision.threads);
-  const double before = communication_cost_ns(graph, tree, decision.present);
-  const double after = communication_cost_ns(graph, tree, last_proposal_->processors);
+  mapping::MappingProblem problem{graph, tree, {}, one_to_one(tree, decision.present)};
+  problem.lines_per_byte = lines_per_event();
+  std::optional<mapping::MemoryTimes> memory;
+  if (decision.knows_memory) {
+    problem.memory =
+        &memory.emplace(model_, tree, *traffic(decision.threads, fresh_s_, &Traffic::fresh),
+                        problem.present, mapping::Pages::stay);
+  }
+  const double before = predicted_time(problem, problem.present).ns();
+  const double after = predicted_time(problem, one_to_one(tree, last_proposal_->processors)).ns();
   return before - after >= options_.least_confirmed * last_proposal_->saved * before;
 }
 

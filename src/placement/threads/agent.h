@@ -32,7 +32,7 @@ double communication_cost_ns(const mapping::Graph& counts, const mapping::SlotTr
                              const std::vector<int>& processors);
 
 // Specifies whether a placement must keep the number of NUMA nodes and the memory bandwidth that
-// threads have. The agent knows what threads share, but not how much bandwidth they need.
+// threads have, if the agent does not know how much bandwidth they need.
 enum class Memory { kept, ignored };
 
 struct AgentOptions {
@@ -84,10 +84,13 @@ struct Decision {
   std::vector<int> present = {};
   std::vector<int> wanted = {};
   double counts = 0;  // between threads at work
-  double saved = 0;   // fraction of the communication cost
-  double gain_s = 0;  // lower confidence bound of the gain within must_pay_within_s
-  double cost_s = 0;  // cost of moving
-  int moved = 0;      // number of threads that change their hardware thread
+  double saved = 0;   // fraction of the predicted time
+  // Predicted time per second of the run, now and in the better placement.
+  mapping::PredictedTime before = {}, after = {};
+  bool knows_memory = false;  // the time to wait for memory is part of it
+  double gain_s = 0;          // lower confidence bound of the gain within must_pay_within_s
+  double cost_s = 0;          // cost of moving
+  int moved = 0;              // number of threads that change their hardware thread
   // Memory that the threads use now and with the best placement, if that was rejected because it
   // leaves them less.
   struct Rejected {
@@ -122,6 +125,8 @@ class Agent {
   const SharingMatrix& whole() const { return whole_; }
   // Returns the events between these threads since the start.
   mapping::Events whole_events(const std::vector<int>& threads) const;
+  // Returns the traffic of these threads since the start; nothing if it was not counted.
+  std::optional<mapping::MemoryTraffic> whole_traffic(const std::vector<int>& threads) const;
   const SharingMatrix& recent() const { return recent_; }
   std::uint64_t touches() const { return touches_; }
   std::uint64_t replaced() const { return table_.replaced(); }
@@ -133,6 +138,8 @@ class Agent {
   void finish_batch(std::uint64_t time_ns);
   mapping::Events recent_events(const std::vector<int>& threads) const;
   bool is_fresh(const std::vector<int>& threads) const;
+  Decision spread_if_streaming(const Decision& decision, const mapping::Events& events);
+  mapping::PredictedTime per_second(const mapping::PredictedTime& seen) const;
   void look_for_better(Decision& decision, const mapping::Events& events);
   mapping::Mapping better_placement(const mapping::MappingProblem& problem,
                                     Decision& decision) const;
@@ -141,6 +148,16 @@ class Agent {
   // Returns whether the events since the last decision confirm the placement of that decision.
   bool confirmed(const Decision& decision, const mapping::SlotTree& tree) const;
   int present_processor(const Look& look, int thread) const;
+  struct Traffic {
+    std::optional<std::uint64_t> counter = {};
+    double fresh = 0, recent = 0, whole = 0;  // bytes, in the same times as fresh_, recent_, whole_
+  };
+  void count_traffic(const Look& look);
+  std::optional<mapping::MemoryTraffic> traffic(const std::vector<int>& threads, double seconds,
+                                                double Traffic::*bytes) const;
+  // Returns whether the traffic of these threads and the machine's copy curves are known.
+  bool weighs_memory(const std::vector<int>& threads) const;
+  double lines_per_event() const;
   double refill_s(const mapping::SlotTree& tree) const;  // time to refill one core's private cache
   void adjust_interval(bool same);
 
@@ -162,6 +179,8 @@ class Agent {
   std::uint64_t first_look_ns_ = 0, last_decision_ns_ = 0;
   bool has_looked_ = false;
   std::vector<std::uint64_t> cpu_before_ns_;  // by thread, at the last decision
+  std::vector<Traffic> traffic_;              // by thread
+  double fresh_s_ = 0, whole_s_ = 0;          // time in seconds since the last decision, the start
   // By thread: the hardware thread to which a move has bound it; -1 if it is not bound.
   std::vector<int> bound_;
   std::vector<int> alone_;  // threads that must not be moved

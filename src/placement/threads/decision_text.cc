@@ -19,8 +19,16 @@ std::string_view nothing_or_back(const Decision& decision) {
 }
 
 std::string gain_text(const Decision& decision) {
-  return fmt::format("moving {} would reduce the distance of shared data by {:.0f} %",
-                     counted(decision.moved, "thread"), 100 * decision.saved);
+  const auto term = [](std::string_view name, double before_ns, double after_ns) {
+    return fmt::format("{} from {} to {}", name, time_text(before_ns), time_text(after_ns));
+  };
+  std::string terms =
+      term("communication", decision.before.communication_ns, decision.after.communication_ns);
+  if (decision.knows_memory) {
+    terms += ", " + term("memory", decision.before.memory_ns, decision.after.memory_ns);
+  }
+  return fmt::format("moving {} would save {:.0f} % of the predicted time ({} a second)",
+                     counted(decision.moved, "thread"), 100 * decision.saved, terms);
 }
 
 std::string less_memory_text(const Decision& decision) {
@@ -92,7 +100,13 @@ std::string text_of(const Decision& decision) {
     case Reason::cooling_off:
       return fmt::format("wait: {}; the last move was too recent", gain_text(decision));
     case Reason::move:
-      return fmt::format("move: {}, confirmed by two decisions", gain_text(decision));
+      return fmt::format(
+          "move: {}, confirmed by two decisions; with a confidence of {:.0f} %, it gains {} in "
+          "{:g} "
+          "s and costs {}",
+          gain_text(decision), 100 * mapping::EvidenceLimits().confidence(),
+          time_text(decision.gain_s * 1e9), AgentOptions().must_pay_within_s,
+          time_text(decision.cost_s * 1e9));
   }
   return "";
 }

@@ -126,14 +126,14 @@ class Reader {
     Look look;
     look.time_ns = time();
     for (std::string_view one = word(); !one.empty(); one = word()) {
-      const std::size_t first = one.find(':');
-      const std::size_t last = one.rfind(':');
-      if (first == last)
-        fail("a line of a snapshot (l) must contain THREAD:CPU_NS:HARDWARE_THREAD");
-      look.threads.push_back(
-          {thread_in(one.substr(0, first)),
-           number_in(one.substr(first + 1, last - first - 1), std::uint64_t{1} << 62U),
-           static_cast<int>(number_in(one.substr(last + 1), most_recorded_processor))});
+      const std::vector<std::string_view> fields = split(one, ':');
+      if (fields.size() != 3 && fields.size() != 4) {
+        fail("a line of a snapshot (l) must contain THREAD:CPU_NS:HARDWARE_THREAD[:BYTES]");
+      }
+      constexpr std::uint64_t most = std::uint64_t{1} << 62U;
+      look.threads.push_back({thread_in(fields[0]), number_in(fields[1], most),
+                              static_cast<int>(number_in(fields[2], most_recorded_processor))});
+      if (fields.size() == 4) look.threads.back().memory_bytes = number_in(fields[3], most);
     }
     return look;
   }
@@ -161,6 +161,7 @@ void append(std::string& text, const Look& look) {
   fmt::format_to(std::back_inserter(text), "l {}", look.time_ns);
   for (const ThreadUse& use : look.threads) {
     fmt::format_to(std::back_inserter(text), " {}:{}:{}", use.thread, use.cpu_ns, use.processor);
+    if (use.memory_bytes) fmt::format_to(std::back_inserter(text), ":{}", *use.memory_bytes);
   }
   text += '\n';
 }

@@ -6,7 +6,8 @@
 // The file contains lines of text: a header, "names" followed by the names of the threads, "m LINE"
 // for each line of the machine file of the machine on which the program ran, then, ordered by time,
 // "t TIME_NS THREAD PAGE w|r" for a touch (PAGE in hexadecimal) and "l TIME_NS
-// THREAD:CPU_NS:PROCESSOR ..." for a look, which is the state of all threads at that time.
+// THREAD:CPU_NS:PROCESSOR[:BYTES] ..." for a look, which is the state of all threads at that time.
+// BYTES is the memory traffic of the thread, if the hardware counts it.
 #pragma once
 
 #include <cstddef>

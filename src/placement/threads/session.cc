@@ -161,6 +161,7 @@ class Session {
     watched_.fault_s = budget_.fault_s;
     watched_.names = stream_.threads().names();
     watched_.unobserved.reads = balancing_ == nullptr;
+    watched_.unobserved.traffic = !stream_.counts_memory();
     if (balancing_ != nullptr) {
       for (std::string& text : balancing_->notes()) note(std::move(text));
     }

@@ -32,6 +32,7 @@ struct WatchedProgram {
 // Limits of the observation of a program that huddle has started.
 struct Unobserved {
   bool reads = true;         // of all memory
+  bool traffic = true;       // from memory, because the processor's counters cannot be used
   bool splits_huge = false;  // huge pages were split to observe them
   // Maximum over the run; nothing if the program ended before the first census.
   std::optional<MemoryCensus> memory = {};

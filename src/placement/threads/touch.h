@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -33,6 +34,8 @@ struct ThreadUse {
   int thread = 0;
   std::uint64_t cpu_ns = 0;  // since the thread started
   int processor = 0;         // on which it last ran
+  // Moved from and to memory since it was first seen; nothing if that cannot be counted.
+  std::optional<std::uint64_t> memory_bytes = {};
 
   bool operator==(const ThreadUse&) const = default;
 };

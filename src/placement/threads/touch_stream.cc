@@ -120,6 +120,7 @@ std::uint64_t now_ns() {
 TouchStream::TouchStream(TouchObserver& observer, Numbers numbers)
     : observer_(observer),
       threads_(numbers),
+      counters_(memory_line_event(System().read("/proc/cpuinfo").value_or(""))),
       start_ns_(now_ns()),
       page_bytes_(static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))) {}
 
@@ -164,6 +165,10 @@ TouchObserver::Actions TouchStream::look(const std::vector<pid_t>& processes) {
   spaces_.keep(processes);
   Look look{in_order(now_ns()), threads_.look(processes)};
   look.reused = threads_.take_reused();
+  counters_.keep(threads_.alive());
+  std::map<int, std::optional<std::uint64_t>> bytes;
+  for (const auto& [thread, number] : threads_.alive()) bytes[number] = counters_.bytes(thread);
+  for (ThreadUse& use : look.threads) use.memory_bytes = bytes[use.thread];
   return observer_.take(look);
 }
 

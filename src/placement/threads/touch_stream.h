@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/system.h"
+#include "placement/threads/memory_counters.h"
 #include "placement/threads/page_faults.h"
 #include "placement/threads/thread_masks.h"
 #include "placement/threads/touch.h"
@@ -107,12 +108,15 @@ class TouchStream {
   const ThreadList& threads() const { return threads_; }
   std::uint64_t touches() const { return touches_; }
   double seconds() const;
+  // Returns whether the memory traffic of all threads has been counted.
+  bool counts_memory() const { return counters_.works(); }
 
  private:
   std::uint64_t in_order(std::uint64_t time_ns);
 
   TouchObserver& observer_;
   ThreadList threads_;
+  MemoryCounters counters_;
   std::vector<PageFault> batch_;
   std::uint64_t start_ns_;
   std::uint64_t last_ns_ = 0;  // time of the last event

@@ -26,13 +26,22 @@ Json pairs_json(const mapping::Graph& graph, const std::vector<int>& threads) {
 }
 
 Json unobserved_json(const threads::Unobserved& unobserved) {
-  Json json = {{"text", unobserved_text(unobserved)}, {"reads", unobserved.reads}};
+  Json json = {{"text", unobserved_text(unobserved)},
+               {"reads", unobserved.reads},
+               {"traffic", unobserved.traffic}};
   if (unobserved.memory) {
     json["resident_bytes"] = unobserved.memory->resident_bytes;
     json["shared_bytes"] = unobserved.memory->shared_bytes;
     json["huge_bytes"] = unobserved.memory->huge_bytes;
   }
   return json;
+}
+
+// Returns the predicted time per second of the run.
+Json time_json(const threads::Decision& decision, const mapping::PredictedTime& time) {
+  return {{"communication_ns", time.communication_ns},
+          {"memory_ns", decision.knows_memory ? Json(time.memory_ns) : Json()},
+          {"ns", time.ns()}};
 }
 
 Json decision_json(const threads::Decision& decision) {
@@ -50,6 +59,8 @@ Json decision_json(const threads::Decision& decision) {
   json["wanted"] = decision.wanted;
   json["moved"] = decision.moved;
   json["saved"] = decision.saved;
+  json["before"] = time_json(decision, decision.before);
+  json["after"] = time_json(decision, decision.after);
   json["gain_s"] = decision.gain_s;
   json["cost_s"] = decision.cost_s;
   return json;

@@ -71,6 +71,7 @@ mapping::CommMatrix threads_matrix(const threads::Agent& agent, const std::vecto
   matrix.events = agent.whole_events(threads);
   matrix.graph = matrix.events->counts;
   for (double& bytes : matrix.graph.bytes) bytes *= page_bytes;
+  matrix.memory = agent.whole_traffic(threads);
   return matrix;
 }
 
@@ -194,11 +195,12 @@ std::string unobserved_text(const threads::Unobserved& unobserved) {
           ? "reads of all memory (" + amount(&threads::MemoryCensus::resident_bytes) +
                 "; --allow-sysctl observes some of them)"
           : "most reads of all memory (" + amount(&threads::MemoryCensus::resident_bytes) + ")";
-  return fmt::format("not observed: {}; shared mappings ({}); huge pages ({}{})", reads,
-                     amount(&threads::MemoryCensus::shared_bytes),
-                     amount(&threads::MemoryCensus::huge_bytes),
-                     unobserved.splits_huge ? ", except those that were split"
-                                            : "; --split-huge-pages splits them");
+  return fmt::format(
+      "not observed: {}; shared mappings ({}); huge pages ({}{}){}", reads,
+      amount(&threads::MemoryCensus::shared_bytes), amount(&threads::MemoryCensus::huge_bytes),
+      unobserved.splits_huge ? ", except those that were split"
+                             : "; --split-huge-pages splits them",
+      unobserved.traffic ? "; memory traffic (the processor's counters are not available)" : "");
 }
 
 std::string cost_text(const threads::Watched& watched) {

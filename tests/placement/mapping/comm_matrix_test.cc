@@ -79,6 +79,33 @@ TEST(CommMatrix, ThreadEventsSurviveRoundTrip) {
   EXPECT_THAT(read.notes, IsEmpty()) << "each pair is written once, which is no difference";
 }
 
+TEST(CommMatrix, MemoryTrafficSurvivesRoundTrip) {
+  CommMatrix matrix;
+  matrix.graph = GraphBuilder(2).finish();
+  matrix.memory = MemoryTraffic{2.5, {1e9, 0}, {}};
+  CommMatrix read = parse(format_matrix(matrix));
+  ASSERT_TRUE(read.memory);
+  EXPECT_EQ(read.memory->seconds, 2.5);
+  EXPECT_EQ(read.memory->bytes, matrix.memory->bytes);
+  EXPECT_THAT(read.memory->working_set_bytes, IsEmpty());
+  matrix.memory->working_set_bytes = {4096, 0};
+  read = parse(format_matrix(matrix));
+  EXPECT_EQ(read.memory->working_set_bytes, matrix.memory->working_set_bytes);
+}
+
+TEST(CommMatrix, DamagedMemoryTrafficIsReported) {
+  const auto error_with = [](const std::string& memory) {
+    return error_of(R"({"schema": "huddle-comm", "version": 1, "n": 2, "memory": )" + memory +
+                    R"(, "entries": []})");
+  };
+  EXPECT_THAT(error_with("3"), HasSubstr("\"seconds\" above 0"));
+  EXPECT_THAT(error_with(R"({"seconds": 0, "bytes": [1, 2]})"), HasSubstr("\"seconds\" above 0"));
+  EXPECT_THAT(error_with(R"({"seconds": 1, "bytes": [1]})"), HasSubstr("a list of 2 numbers"));
+  EXPECT_THAT(error_with(R"({"seconds": 1, "bytes": [1, -1]})"), HasSubstr("a list of 2 numbers"));
+  EXPECT_THAT(error_with(R"({"seconds": 1, "bytes": [1, 2], "working_set": 3})"),
+              HasSubstr("\"working_set\" must be"));
+}
+
 TEST(CommMatrix, OlderProfilesAreReadWithoutEvents) {
   const CommMatrix read =
       parse(R"({"schema": "huddle-comm", "version": 1, "kind": "threads", "n": 2,

@@ -14,6 +14,7 @@
 namespace huddle::threads {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::Field;
 using ::testing::HasSubstr;
@@ -114,9 +115,12 @@ Pairs ring_of(int threads) {
 class EpycAgentTest : public ::testing::Test {
  protected:
   // Returns the decisions for a program whose threads run on `seats`.
-  std::vector<Decision> decisions(const std::vector<int>& assignments, const Pairs& pairs) const {
+  // `bytes_per_s`: memory traffic of each thread; 0 if it cannot be counted.
+  std::vector<Decision> decisions(const std::vector<int>& assignments, const Pairs& pairs,
+                                  double bytes_per_s = 0) const {
     Program program(static_cast<int>(assignments.size()), 1);
     program.assignments = assignments;
+    if (bytes_per_s > 0) program.bytes_per_s.assign(assignments.size(), bytes_per_s);
     Events events;
     program.run(events, pairs, 3000);
     Agent agent(model_, machine_.topology.pus, {});
@@ -143,6 +147,43 @@ TEST_F(EpycAgentTest, ReasonForStayingContainsMemory) {
   const std::vector<Decision> caches = decisions({0, 1, 2, 3, 8, 9, 10, 11}, ring_of(8));
   EXPECT_THAT(caches, Each(Field(&Decision::reason, Reason::less_memory)));
   EXPECT_THAT(text_of(caches.front()), HasSubstr("limit them to 23.2 of 27.9 GB/s"));
+}
+
+// Eight threads under one L3 cache get at most 46 GB/s together, and one alone gets 26.
+TEST_F(EpycAgentTest, StreamingThreadsOfOneCacheAreSpread) {
+  const std::vector<int> packed = {0, 1, 2, 3, 4, 5, 6, 7};
+  const std::vector<Decision> all = decisions(packed, {}, 5.8e9);
+  ASSERT_EQ(all[0].reason, Reason::seen_once) << text_of(all[0]);
+  ASSERT_EQ(all[1].reason, Reason::move) << text_of(all[1]);
+  EXPECT_THAT(threads_per_group(machine_.topology, "l3", all[1].wanted), Each(::testing::Le(1)));
+  EXPECT_TRUE(all[1].knows_memory);
+  EXPECT_GT(all[1].before.memory_ns, 2 * all[1].after.memory_ns);
+  EXPECT_THAT(text_of(all[1]), AllOf(HasSubstr("of the predicted time"), HasSubstr("memory from")));
+  EXPECT_EQ(decisions(packed, {})[0].reason, Reason::too_few_touches);
+}
+
+// Without copy curves of several cores, traffic predicts nothing.
+TEST_F(EpycAgentTest, TrafficNeedsCopyCurves) {
+  std::erase_if(machine_.copy, [](const machine::CopyCurve& copy) { return copy.copiers > 1; });
+  EXPECT_THAT(decisions({0, 1, 2, 3, 4, 5, 6, 7}, {}, 5.8e9),
+              Each(Field(&Decision::reason, Reason::too_few_touches)));
+}
+
+TEST_F(EpycAgentTest, LittleTrafficPermitsFewerNumaNodes) {
+  const std::vector<Decision> all = decisions({0, 16}, {{0, 1}}, 1e6);
+  ASSERT_EQ(all[1].reason, Reason::move) << text_of(all[1]);
+  EXPECT_THAT(threads_per_group(machine_.topology, "numa", all[1].wanted), ::testing::Contains(2));
+}
+
+TEST_F(EpycAgentTest, StreamingThreadsThatAreSpreadStay) {
+  const std::vector<Decision> all = decisions({0, 16, 32, 48, 64, 80, 96, 112}, ring_of(8), 20e9);
+  EXPECT_THAT(all, Each(Field(&Decision::reason, Reason::best_already))) << text_of(all[0]);
+}
+
+// Moving costs the refill of the caches, which this gain does not repay within ten seconds.
+TEST_F(EpycAgentTest, TooSmallGainOfMemoryMovesNothing) {
+  const std::vector<Decision> all = decisions({0, 1, 2, 3, 4, 5, 6, 7}, {}, 1e6);
+  EXPECT_THAT(all, Each(Field(&Decision::reason, Reason::too_few_touches)));
 }
 
 TEST_F(AgentTest, KeepsGoodPlacement) {

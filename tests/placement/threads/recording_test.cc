@@ -16,6 +16,8 @@ TEST(Recording, SurvivesRoundTrip) {
   Program program(3, 1);
   Recording recording{.page_bytes = 65536, .names = {"app", "a worker", ""}, .events = {}};
   program.run(recording.events, {{0, 1}, {1, 2}}, 200);
+  program.bytes_per_s = {1e9, 0, 3e9};
+  program.run(recording.events, {}, 50);
   recording.events.emplace_back(Touch{1'000'000'000, 2, 0xfffffffffffff, false});
   const Recording back = parse_recording(format_recording(recording), "r");
   EXPECT_EQ(back.page_bytes, 65536U);
@@ -66,6 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"huddle-touches 1 page 4096\nt 5 0 1 w\nl 4 0:1:0\n", "r:3: the time is before"},
         Damage{"huddle-touches 1 page 4096\nl 4 0:1\n",
                "r:2: a line of a snapshot (l) must contain"},
+        Damage{"huddle-touches 1 page 4096\nl 4 0:1:0:x\n", "r:2: 'x' is not a number"},
         Damage{"huddle-touches 1 page 4096\nl 4 0:1:-1\n", "r:2: '-1' is not a number"}));
 
 }  // namespace

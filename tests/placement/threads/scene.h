@@ -29,6 +29,8 @@ class Program {
 
   // Hardware threads on which the operating system runs the threads: thread t on seats[t].
   std::vector<int> assignments;
+  // Memory traffic of each thread; empty if it cannot be counted.
+  std::vector<double> bytes_per_s;
 
   // Appends touches and looks for this time, with 50 touches per pair every 10 ms.
   void run(Events& events, const Pairs& pairs, int milliseconds) {
@@ -56,6 +58,9 @@ class Program {
       const int assignment =
           assignments.empty() ? thread : assignments[static_cast<std::size_t>(thread)];
       look.threads.push_back({thread, now_ns_ / 2, assignment});
+      if (bytes_per_s.empty()) continue;
+      look.threads.back().memory_bytes = static_cast<std::uint64_t>(
+          bytes_per_s[static_cast<std::size_t>(thread)] * static_cast<double>(now_ns_) * 1e-9);
     }
     return look;
   }

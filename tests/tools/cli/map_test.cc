@@ -6,8 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "program.h"
@@ -53,7 +56,7 @@ TEST_F(Map, ShowsBothPlacementsAndTheReason) {
   const Ran ran = map({});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("16 elements, 16 pairs that communicate"),
-                             HasSubstr("% of the hop-bytes saved"), HasSubstr("why: tree:"),
+                             HasSubstr("% of the predicted time saved, "), HasSubstr("why: tree:"),
                              HasSubstr("bytes between each pair"), HasSubstr("bytes: .. none, ##"),
                              HasSubstr("placement (.: free)"), HasSubstr("l3 0-7:")));
 }
@@ -63,6 +66,10 @@ TEST_F(Map, JsonHasEachElementOnce) {
   EXPECT_EQ(document["command"], "map");
   EXPECT_EQ(document["advice"], "move");
   EXPECT_LT(document["after"]["hop_bytes"], document["before"]["hop_bytes"]);
+  const json& before = document["before"]["predicted"];
+  EXPECT_NEAR(before["communication_ns"], document["before"]["hop_bytes"].get<double>() / 64, 1e-6);
+  EXPECT_EQ(before["ns"], before["communication_ns"]);
+  EXPECT_TRUE(before["memory_ns"].is_null());
   std::vector<int> processors;
   for (const json& assignment : document["placement"])
     processors.push_back(assignment["processor"]);
@@ -119,7 +126,8 @@ TEST_F(Map, ThinProfilesMoveNothing) {
     EXPECT_THAT(emitted.err, HasSubstr("sampled events"));
   }
   EXPECT_THAT(map({}, profile_of_a_row(16, 1000)).out,
-              AllOf(HasSubstr("from 1000 sampled events"), HasSubstr("##")));
+              AllOf(HasSubstr("from 1000 sampled events"), HasSubstr("##"),
+                    HasSubstr("with a confidence of 98 %")));
   const json document = json::parse(map({"--json"}, profile_of_a_row(16, 1000)).out);
   EXPECT_EQ(document["advice"], "move") << document["reason"];
   EXPECT_LT(document["certain_gain"], document["gain"]);
@@ -206,11 +214,72 @@ TEST_F(Map, StartsFromThePresentPlacement) {
 
 TEST_F(Map, ComparesAllMethods) {
   const std::string table = map({"--compare"}).out;
-  for (const char* method : {"order", "compact", "scatter", "random", "lh", "tree", "exact"}) {
+  for (const char* method :
+       {"current", "order", "compact", "scatter", "random", "lh", "tree", "exact"}) {
     EXPECT_THAT(table, HasSubstr(fmt::format("\n{} ", method)));
   }
   const json document = json::parse(map({"--compare", "--json"}).out);
-  EXPECT_EQ(document["methods"].size(), 7U);
+  EXPECT_EQ(document["methods"].size(), 8U);
+  EXPECT_EQ(document["methods"][0]["gain"], 0);
+}
+
+// Eight threads that stream, and eight that exchange lines in pairs.
+constexpr std::string_view mixed_program =
+    R"({"schema": "huddle-comm", "version": 1, "n": 16,
+        "memory": {"seconds": 1, "bytes": [2e10, 2e10, 2e10, 2e10, 2e10, 2e10, 2e10, 2e10,
+                                           0, 0, 0, 0, 0, 0, 0, 0]},
+        "entries": [[8, 12, 64000000], [9, 13, 64000000], [10, 14, 64000000],
+                    [11, 15, 64000000]]})";
+
+class MapMemory : public Map {
+ protected:
+  Ran map(std::vector<std::string> more) {
+    more.insert(more.begin(), {"--machine", two_sockets_of_64});
+    std::vector<std::string> words = {
+        "map", program_.home().write("mixed.json", std::string(mixed_program))};
+    words.insert(words.end(), more.begin(), more.end());
+    return program_.run(words);
+  }
+};
+
+TEST_F(MapMemory, StreamingThreadsAreSpreadAndPairsShareAnL3Cache) {
+  const json document = json::parse(map({"--json"}).out);
+  std::vector<int> place;
+  for (const json& one : document["placement"]) place.push_back(one["processor"]);
+  std::vector<int> nodes;
+  for (int v = 0; v < 8; ++v) nodes.push_back(place[static_cast<std::size_t>(v)] / 16);
+  EXPECT_THAT(nodes, testing::UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  for (std::size_t v = 8; v < 12; ++v) EXPECT_EQ(place[v] / 8, place[v + 4] / 8);
+  const json& after = document["after"]["predicted"];
+  EXPECT_NEAR(after["ns"],
+              after["communication_ns"].get<double>() + after["memory_ns"].get<double>(), 1);
+  EXPECT_EQ(document["advice"], "move") << document["reason"];
+}
+
+TEST_F(MapMemory, StatesBothTerms) {
+  EXPECT_THAT(map({}).out, AllOf(HasSubstr("communication takes"), HasSubstr("and memory takes"),
+                                 HasSubstr("\nof which memory ")));
+  const Ran packed = map({"--pack"});
+  EXPECT_THAT(packed.out,
+              AllOf(HasSubstr("--pack ignores the time to wait for memory"), HasSubstr("unknown")));
+}
+
+TEST_F(MapMemory, ComparesWithCloseSpreadAndCurrentPlacement) {
+  const json document = json::parse(map({"--compare", "--json"}).out);
+  double tree = 0;
+  double best = std::numeric_limits<double>::infinity();
+  for (const json& method : document["methods"]) {
+    const double ns = method["after"]["predicted"]["ns"];
+    best = std::min(best, ns);
+    if (method["method"] == "tree") tree = ns;
+  }
+  EXPECT_EQ(tree, best);
+  EXPECT_THAT(map({"--compare"}).out, HasSubstr("communication"));
+}
+
+TEST_F(MapMemory, SmallGainMovesNothing) {
+  const json document = json::parse(map({"--json", "--min-gain", "95"}).out);
+  EXPECT_EQ(document["advice"], "leave");
 }
 
 TEST_F(Map, ListsTheRowsOfItsTable) {

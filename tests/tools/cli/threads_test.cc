@@ -45,7 +45,7 @@ TEST(Watch, ReplaysDecisionsWithReasons) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out,
               AllOf(HasSubstr("8 threads active"), HasSubstr("threads that share pages"),
-                    HasSubstr("too few to decide"), HasSubstr("confirmed by two decisions")));
+                    HasSubstr("too few to decide"), HasSubstr("with a confidence of 98 %")));
   EXPECT_EQ(program.run(words).out, ran.out);
 }
 

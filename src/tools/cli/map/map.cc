@@ -72,15 +72,17 @@ class MapCommand : public Command {
     return "place ranks or threads by how much they communicate";
   }
   std::string description() const override {
-    return "Reads how much data each rank or thread sends to every other one, and places ranks or "
-           "threads that communicate most close to each other: it minimizes the sum of the bytes "
-           "of each pair times the latency of a cache line between the two. Nodes, sockets and "
-           "NUMA nodes get equal numbers, unless --pack fills one socket before the next. It shows "
-           "the figures before and after, among them the memory bandwidth that the placement can "
-           "use, the place of each rank or thread, and the reason. It recommends no change if the "
-           "gain is small, or if a profile of threads contains too few events. The placement "
-           "before is the one in --current, or else that of the hosts in a profile, or else the "
-           "order of numbers on the cores that are used.";
+    return "Reads how much data each rank or thread sends to every other one, and finds the "
+           "placement with the shortest predicted time: the sum of the times that they wait for "
+           "each other's cache lines and for memory. Ranks or threads that communicate most are "
+           "placed close to each other. If the matrix contains their memory traffic, those that "
+           "stream are spread over L3 caches and NUMA nodes, as far as this saves more time than "
+           "it costs. Otherwise nodes, sockets and NUMA nodes get equal numbers. --pack ignores "
+           "memory, and fills one socket before the next. The command shows both parts of the "
+           "time before and after, the place of each rank or thread, and the reason. It recommends "
+           "no change if the gain is small, or if a profile of threads contains too few events. "
+           "The placement before is the one in --current, or else that of the hosts in a profile, "
+           "or else the order of numbers on cores in equal numbers per NUMA node.";
   }
   std::string examples() const override {
     return "  huddle map huddle-comm.json\n"
@@ -146,7 +148,7 @@ class MapCommand : public Command {
     options.text("--current", present_, "FILE",
                  "the current placement, with one line such as 3=12 per rank or thread");
     options.number("--min-gain", least_gain_percent_, 0, 100, "PERCENT",
-                   "minimum saving that justifies a move (default: 3)");
+                   "minimum saving of predicted time that justifies a move (default: 3)");
     options.number("--seed", seed_, 0, 1'000'000'000, "N", "seed of random choices (default: 1)");
     options.text("--emit", emit_, "FORMAT",
                  "print the placement for a launcher or runtime in this format");
@@ -200,10 +202,19 @@ class MapCommand : public Command {
     } else if (machine.is_here() && !is_named) {
       question.allowed = here.allowed;
     }
-    const mapping::SlotTree tree = slot_tree(model, question);
-    const bool is_where_it_ran = static_cast<int>(hosts.names.size()) == tree.nodes();
+    const mapping::SlotTree chosen = slot_tree(model, question);
+    const bool is_where_it_ran = static_cast<int>(hosts.names.size()) == chosen.nodes();
     if (is_where_it_ran) constraints.nodes = hosts.of_element;
-    const mapping::MappingProblem problem = problem_of(matrix.graph, tree, constraints);
+    const bool weighs_memory = matrix.memory && !packs_ && can_predict_memory(model);
+    const mapping::SlotTree tree =
+        weighs_memory ? all_slots(model, question, chosen.nodes()) : chosen;
+    if (weighs_memory) constraints.present = present_in(matrix.graph, chosen, constraints);
+    mapping::MappingProblem problem = problem_of(matrix.graph, tree, constraints);
+    problem.lines_per_byte = 1.0 / model.machine().line_bytes;
+    std::optional<mapping::MemoryTimes> memory;
+    if (weighs_memory) {
+      problem.memory = &memory.emplace(model, tree, *matrix.memory, problem.present);
+    }
     MapReport subject{pattern_.empty() ? matrix_ : pattern_,
                       matrix,
                       problem,
@@ -213,9 +224,10 @@ class MapCommand : public Command {
                       least_gain_percent_ / 100.0,
                       host_names(is_where_it_ran ? hosts.names : std::vector<std::string>{}, tree),
                       bandwidth_of(problem, model, question)};
-    if (compare_ && finding_of(subject) != mapping::Finding::sufficient) {
+    if ((compare_ || weighs_memory) && finding_of(subject) != mapping::Finding::sufficient) {
       subject.notes.push_back(evidence_text(subject));
     }
+    if (!weighs_memory) subject.notes.push_back(memory_note(matrix, model));
     if (compare_) {
       report_all(subject, model, context.console);
     } else {
@@ -304,6 +316,19 @@ class MapCommand : public Command {
     }
   }
 
+  std::string memory_note(const mapping::CommMatrix& matrix,
+                          const machine::CostModel& model) const {
+    if (!matrix.memory) {
+      return "the matrix does not contain the memory traffic of each rank or thread, so only the "
+             "time of communication is predicted";
+    }
+    if (packs_) return "--pack ignores the time to wait for memory";
+    return can_predict_memory(model)
+               ? ""
+               : "the machine file contains no copy times of several cores, so the time to wait "
+                 "for memory is not predicted";
+  }
+
   static std::vector<std::string> notes(const mapping::CommMatrix& matrix,
                                         const SelectedMachine& machine,
                                         const machine::CostModel& model,
@@ -330,9 +355,10 @@ class MapCommand : public Command {
 
   void report(const MapReport& subject, const mapping::MethodOptions& method,
               const machine::CostModel& model, const Console& console) const {
-    MethodResult placed = finding_of(subject) == mapping::Finding::sufficient
-                              ? place_by(subject.problem, method)
-                              : left_alone(subject.problem, method);
+    MethodResult placed =
+        can_place(subject)
+            ? place_by(subject.problem, method)
+            : left_alone(subject.problem, method, "not run, because there are too few events");
     placed.memory_gb_per_s = memory_gb_per_s(model, subject.problem.tree, placed.mapped.mapping);
     if (json_) {
       console.print(map_json(subject, placed));
@@ -385,7 +411,9 @@ class MapCommand : public Command {
 
   void report_all(const MapReport& subject, const machine::CostModel& model,
                   const Console& console) const {
-    std::vector<MethodResult> all;
+    std::vector<MethodResult> all = {left_alone(subject.problem, {}, "current placement")};
+    all.front().method = "current";
+    all.front().memory_gb_per_s = subject.bandwidth.before;
     for (std::size_t m = 0; m < mapping::method_names.size(); ++m) {
       const auto method = static_cast<mapping::Method>(m);
       if (method == mapping::Method::exact &&

@@ -13,7 +13,14 @@ namespace {
 
 Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
-Json quality_json(const mapping::Quality& quality, const mapping::SlotTree& tree) {
+Json time_json(const mapping::MappingProblem& problem, const mapping::PredictedTime& time) {
+  return {{"communication_ns", time.communication_ns},
+          {"memory_ns", problem.memory == nullptr ? Json() : Json(time.memory_ns)},
+          {"ns", time.ns()}};
+}
+
+Json quality_json(const mapping::Quality& quality, const mapping::MappingProblem& problem) {
+  const mapping::SlotTree& tree = problem.tree;
   Json levels = Json::array();
   for (std::size_t level = 0; level < tree.levels().size(); ++level) {
     levels.push_back({{"level", tree.levels()[level].name},
@@ -21,7 +28,8 @@ Json quality_json(const mapping::Quality& quality, const mapping::SlotTree& tree
                       {"share", quality.share_of_level[level]},
                       {"largest_load", quality.largest_load[level]}});
   }
-  return {{"hop_bytes", quality.hop_bytes},
+  return {{"predicted", time_json(problem, quality.time)},
+          {"hop_bytes", quality.hop_bytes},
           {"accuracy", quality.accuracy},
           {"levels", std::move(levels)},
           {"moved", quality.moved}};
@@ -43,10 +51,15 @@ Json document_of(const MapReport& subject) {
                         {"n", subject.matrix.size()},
                         {"pairs", subject.matrix.graph.edges()},
                         {"bytes", total_bytes(subject.matrix.graph)}};
+  if (subject.matrix.memory) {
+    document["matrix"]["memory"] = {{"seconds", subject.matrix.memory->seconds},
+                                    {"bytes", subject.matrix.memory->bytes}};
+  }
   if (subject.matrix.events) {
     document["matrix"]["events"] = {{"total", subject.matrix.events->total()},
                                     {"dispersion", subject.matrix.events->dispersion},
-                                    {"evidence", name_of(finding_of(subject))}};
+                                    {"evidence", name_of(finding_of(subject))},
+                                    {"confidence", mapping::EvidenceLimits().confidence()}};
   }
   document["machine"] = subject.machine;
   document["nodes"] = subject.problem.tree.nodes();
@@ -57,7 +70,7 @@ Json document_of(const MapReport& subject) {
   document["bandwidth_gb_per_s"] = {{"before", number_or_null(subject.bandwidth.before)},
                                     {"balanced", number_or_null(subject.bandwidth.balanced)},
                                     {"all_cores", number_or_null(subject.bandwidth.all)}};
-  document["before"] = quality_json(subject.before, subject.problem.tree);
+  document["before"] = quality_json(subject.before, subject.problem);
   return document;
 }
 
@@ -72,7 +85,7 @@ Json placed_json(const MapReport& subject, const MethodResult& placed) {
           {"warning", bandwidth_warning(subject, placed)},
           {"memory_gb_per_s", number_or_null(placed.memory_gb_per_s)},
           {"ms", placed.took_ms},
-          {"after", quality_json(placed.quality, subject.problem.tree)},
+          {"after", quality_json(placed.quality, subject.problem)},
           {"placement", seats_json(placed.mapped.mapping, subject.problem.tree)}};
 }
 

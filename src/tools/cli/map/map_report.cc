@@ -47,25 +47,59 @@ std::string evidence_text(const MapReport& subject) {
   return finding_text(*subject.matrix.events, elements_text(subject), mapping::EvidenceLimits());
 }
 
+bool can_place(const MapReport& subject) {
+  return subject.problem.memory != nullptr || finding_of(subject) == mapping::Finding::sufficient;
+}
+
 double gain(const MapReport& subject, const MethodResult& placed) {
-  if (subject.before.hop_bytes == 0) return 0;
-  return 1 - placed.quality.hop_bytes / subject.before.hop_bytes;
+  const double before_ns = subject.before.time.ns();
+  return before_ns == 0 ? 0 : 1 - placed.quality.time.ns() / before_ns;
 }
 
 double certain_gain(const MapReport& subject, const MethodResult& placed) {
   if (!subject.matrix.events) return gain(subject, placed);
   const mapping::MappingProblem& problem = subject.problem;
-  return gain_of(*subject.matrix.events, problem.tree, problem.present, placed.mapped.mapping)
+  const mapping::Gain shared =
+      gain_of(*subject.matrix.events, problem.tree, problem.present, placed.mapped.mapping);
+  const mapping::PredictedTime& before = subject.before.time;
+  const double lines = shared.before_ns > 0 ? before.communication_ns / shared.before_ns : 0;
+  return shared.with_memory(lines, before.memory_ns, placed.quality.time.memory_ns)
       .least_share(mapping::EvidenceLimits());
 }
 
+namespace {
+
+// Returns for example "communication takes 16 us instead of 25 us".
+std::string term_text(std::string_view term, double before_ns, double after_ns) {
+  return fmt::format("{} takes {} instead of {}", term, time_text(after_ns), time_text(before_ns));
+}
+
+std::string saved_text_of(const MapReport& subject, const MethodResult& placed) {
+  const mapping::PredictedTime& before = subject.before.time;
+  const mapping::PredictedTime& after = placed.quality.time;
+  std::string text = fmt::format(
+      "{} of the predicted time saved, {} of {}: {}", percent_text(gain(subject, placed)),
+      time_text(before.ns() - after.ns()), time_text(before.ns()),
+      term_text("communication", before.communication_ns, after.communication_ns));
+  if (subject.problem.memory != nullptr) {
+    text += ", and " + term_text("memory", before.memory_ns, after.memory_ns);
+  }
+  if (!subject.matrix.events) return text;
+  return fmt::format("{}; with a confidence of {:.0f} %, {} show a saving of at least {}", text,
+                     100 * mapping::EvidenceLimits().confidence(),
+                     events_text(*subject.matrix.events),
+                     percent_text(certain_gain(subject, placed)));
+}
+
+}  // namespace
+
 MapDecision decision_for(const MapReport& subject, const MethodResult& placed) {
-  if (subject.before.hop_bytes == 0)
+  if (subject.before.time.ns() == 0)
     return {false, "nothing to gain: no two ranks or threads communicate"};
-  if (finding_of(subject) != mapping::Finding::sufficient) return staying(evidence_text(subject));
+  if (!can_place(subject)) return staying(evidence_text(subject));
   const double saved = gain(subject, placed);
   if (saved <= 0) return staying("no better placement was found");
-  const std::string saved_text = percent_text(saved) + " of the hop-bytes saved";
+  const std::string saved_text = percent_text(saved) + " of the predicted time saved";
   const std::string too_little =
       fmt::format("less than --min-gain {:g} %", 100 * subject.least_gain);
   if (saved < subject.least_gain) return staying(saved_text + " is " + too_little);
@@ -75,14 +109,15 @@ MapDecision decision_for(const MapReport& subject, const MethodResult& placed) {
                                percent_text(certain), events_text(*subject.matrix.events),
                                too_little));
   }
-  return {true, saved_text};
+  return {true, saved_text_of(subject, placed)};
 }
 
 std::string bandwidth_text(double gb_per_s) { return fmt::format("{:.3g} GB/s", gb_per_s); }
 
 std::string bandwidth_warning(const MapReport& subject, const MethodResult& placed) {
   const std::optional<double> balanced = subject.bandwidth.balanced;
-  if (!placed.memory_gb_per_s || !balanced) return "";
+  // The predicted time includes what a lack of bandwidth costs.
+  if (!placed.memory_gb_per_s || !balanced || subject.problem.memory != nullptr) return "";
   // Smaller losses are within the measurement error of copies.
   if (*placed.memory_gb_per_s >= mapping::least_bandwidth_kept * *balanced) return "";
   return fmt::format(
@@ -122,8 +157,12 @@ Table figures(const MapReport& subject, const MethodResult& placed) {
   Table table({"", "before", "after"}, {0, 0});
   const mapping::Quality& before = subject.before;
   const mapping::Quality& after = placed.quality;
-  table.add({"hop-bytes (bytes x ns)", fmt::format("{:.4g}", before.hop_bytes),
-             fmt::format("{:.4g}", after.hop_bytes)});
+  table.add({"predicted time", time_text(before.time.ns()), time_text(after.time.ns())});
+  table.add({"of which communication", time_text(before.time.communication_ns),
+             time_text(after.time.communication_ns)});
+  const bool has_memory = subject.problem.memory != nullptr;
+  table.add({"of which memory", has_memory ? time_text(before.time.memory_ns) : "unknown",
+             has_memory ? time_text(after.time.memory_ns) : "unknown"});
   table.add({"accuracy (bytes / ns)", fmt::format("{:.4g}", before.accuracy),
              fmt::format("{:.4g}", after.accuracy)});
   const auto& levels = subject.problem.tree.levels();
@@ -139,7 +178,7 @@ Table figures(const MapReport& subject, const MethodResult& placed) {
     break;
   }
   const std::optional<double>& memory = subject.bandwidth.before;
-  if (memory && placed.memory_gb_per_s && subject.bandwidth.all) {
+  if (!has_memory && memory && placed.memory_gb_per_s && subject.bandwidth.all) {
     table.add(
         {fmt::format("memory bandwidth (all cores: {})", bandwidth_text(*subject.bandwidth.all)),
          bandwidth_text(*memory), bandwidth_text(*placed.memory_gb_per_s)});
@@ -333,13 +372,14 @@ std::string map_text(const MapReport& subject, const MethodResult& placed, const
 
 std::string map_compare_text(const MapReport& subject, const std::vector<MethodResult>& all,
                              const Console& console) {
-  Table table({"method", "hop-bytes", "relative", "accuracy", "memory", "moved", "time"}, {0, 0});
+  Table table({"method", "predicted", "communication", "memory", "relative", "moved", "took"},
+              {0, 0});
   for (const MethodResult& placed : all) {
-    const double before = subject.before.hop_bytes;
-    table.add({placed.method, fmt::format("{:.4g}", placed.quality.hop_bytes),
-               before > 0 ? fmt::format("{:.3f}", placed.quality.hop_bytes / before) : "-",
-               fmt::format("{:.4g}", placed.quality.accuracy),
-               placed.memory_gb_per_s ? bandwidth_text(*placed.memory_gb_per_s) : "-",
+    const mapping::PredictedTime& time = placed.quality.time;
+    const double before_ns = subject.before.time.ns();
+    table.add({placed.method, time_text(time.ns()), time_text(time.communication_ns),
+               subject.problem.memory == nullptr ? "unknown" : time_text(time.memory_ns),
+               before_ns > 0 ? fmt::format("{:.3f}", time.ns() / before_ns) : "-",
                fmt::format("{}", placed.quality.moved), time_text(placed.took_ms * 1e6)});
   }
   return heading(subject, console) + "\n" + table.text(console.columns);

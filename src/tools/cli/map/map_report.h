@@ -48,12 +48,12 @@ struct MapReport {
   mapping::Quality before;
   std::string machine;                  // its name
   std::vector<std::string> notes;       // accuracy of the figures, and what was left out
-  double least_gain = 0;                // of hop-bytes; a smaller gain does not justify a move
+  double least_gain = 0;                // of predicted time; a smaller gain does not justify a move
   std::vector<std::string> hosts = {};  // by node; empty: they have no names
   Bandwidth bandwidth = {};
 };
 
-// Returns the share of hop-bytes that a placement saves; 0 if there were none.
+// Returns the fraction of the predicted time that a placement saves; 0 if there was none.
 double gain(const MapReport& subject, const MethodResult& placed);
 // Returns the part of that share which chance in sampled events does not explain.
 double certain_gain(const MapReport& subject, const MethodResult& placed);
@@ -61,9 +61,14 @@ double certain_gain(const MapReport& subject, const MethodResult& placed);
 // Returns whether the events behind the matrix justify looking for a placement at all.
 mapping::Finding finding_of(const MapReport& subject);
 
+// Returns whether the matrix justifies looking for a placement: the events suffice, or the memory
+// traffic is known.
+bool can_place(const MapReport& subject);
+
 struct MapDecision {
   bool moves = false;
-  std::string text;  // for example "37.0 % of the hop-bytes saved", "leave it as it is: ..."
+  // For example "37.0 % of the predicted time saved: ...", "keep the current placement: ..."
+  std::string text;
 };
 MapDecision decision_for(const MapReport& subject, const MethodResult& placed);
 
@@ -100,6 +105,12 @@ mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotOptions& 
 double network_ns(const machine::CostModel& model);
 inline constexpr double usual_network_ns = 1500;
 
+// Returns whether the machine file has the copy curves that MemoryTimes requires.
+bool can_predict_memory(const machine::CostModel& model);
+
+// Returns the tree of all allowed slots, for placements that weigh memory against communication.
+mapping::SlotTree all_slots(const machine::CostModel& model, SlotOptions question, int nodes);
+
 struct PlacementConstraints {
   std::vector<mapping::Assignment> fixed = {};
   std::vector<mapping::Assignment> present = {};  // empty: determined by `nodes`
@@ -110,6 +121,11 @@ struct PlacementConstraints {
 // Throws UsageError if an element is assigned to a missing slot, or two elements to the same slot.
 mapping::MappingProblem problem_of(const mapping::Graph& graph, const mapping::SlotTree& tree,
                                    const PlacementConstraints& constraints);
+
+// Returns the present placement on the slots of `tree`.
+std::vector<mapping::Assignment> present_in(const mapping::Graph& graph,
+                                            const mapping::SlotTree& tree,
+                                            const PlacementConstraints& constraints);
 
 // The hosts of a profile in order of appearance, and the host of each element. Empty unless the
 // matrix contains the host of every element.
@@ -126,9 +142,9 @@ Bandwidth bandwidth_of(const mapping::MappingProblem& problem, const machine::Co
 // Runs a mapping method and measures its CPU time.
 MethodResult place_by(const mapping::MappingProblem& problem,
                       const mapping::MethodOptions& options);
-// Returns the present placement, for a matrix on which no method should be run.
+// Returns the present placement. `why`: no method was run.
 MethodResult left_alone(const mapping::MappingProblem& problem,
-                        const mapping::MethodOptions& options);
+                        const mapping::MethodOptions& options, const std::string& why);
 
 // The quality of the placement that one method finds for a communication pattern.
 struct CorpusResult {

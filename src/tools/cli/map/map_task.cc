@@ -126,6 +126,27 @@ mapping::MappingProblem problem_of(const mapping::Graph& graph, const mapping::S
   return problem;
 }
 
+bool can_predict_memory(const machine::CostModel& model) {
+  return !mapping::contended_levels(model.machine()).empty();
+}
+
+mapping::SlotTree all_slots(const machine::CostModel& model, SlotOptions question, int nodes) {
+  question.packs = true;
+  question.nodes = nodes;
+  return slot_tree(model, question);
+}
+
+std::vector<mapping::Assignment> present_in(const mapping::Graph& graph,
+                                            const mapping::SlotTree& tree,
+                                            const PlacementConstraints& constraints) {
+  const mapping::MappingProblem problem = problem_of(graph, tree, constraints);
+  std::vector<mapping::Assignment> present;
+  for (int v = 0; v < graph.size(); ++v) {
+    present.push_back({v, tree.slots()[at(problem.present[at(v)])]});
+  }
+  return present;
+}
+
 Hosts hosts_of(const mapping::CommMatrix& matrix) {
   Hosts hosts;
   for (const std::string& host : matrix.hosts) {
@@ -163,10 +184,8 @@ MethodResult place_by(const mapping::MappingProblem& problem,
 }
 
 MethodResult left_alone(const mapping::MappingProblem& problem,
-                        const mapping::MethodOptions& options) {
-  return {name_of(options),
-          {problem.present, "not run, because there are too few events"},
-          quality_of(problem, problem.present)};
+                        const mapping::MethodOptions& options, const std::string& why) {
+  return {name_of(options), {problem.present, why}, quality_of(problem, problem.present)};
 }
 
 namespace {
