@@ -343,7 +343,7 @@ namespace {
 
 constexpr std::string_view of_barrier[] = {"dissemination", "tree"};
 constexpr std::string_view of_bcast[] = {"inline", "pipelined", "segmented", "direct"};
-constexpr std::string_view of_reduce[] = {"blocks", "slices", "direct"};
+constexpr std::string_view of_reduce[] = {"exchange", "blocks", "slices", "direct"};
 constexpr std::string_view of_allreduce[] = {"exchange", "blocks", "slices", "direct"};
 constexpr std::string_view of_reduction_to_blocks[] = {"exchange", "slices", "direct"};
 constexpr std::string_view of_prefixes[] = {"exchange", "slices"};

@@ -2,10 +2,11 @@
 // Copyright the huddle contributors
 //
 // Flat reduction: each rank publishes its input and reduces the contributions that it needs: all of
-// them, those of the ranks before it, or only its own block of each. This moves more data than a
-// tree, but no rank waits for an intermediate result of another one. Used for small data, which is
-// stored behind its flag, and for large data of a few ranks. Large data is processed in rounds, and
-// the next round is published before the current one is reduced.
+// them, those of the ranks before it, only its own block of each, or none if another rank is the
+// root. This moves more data than a tree, but no rank waits for an intermediate result of another
+// one. Used for small data, which is stored behind its flag, and for large data of a few ranks.
+// Large data is processed in rounds, and the next round is published before the current one is
+// reduced.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,8 @@ class ExchangeReduce {
   // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
     std::size_t round_bytes = most_in_line;  // at most the capacity
-    // Ping-pong only with two ranks; readers do not take ownership.
+    // Ping-pong only with two ranks. Readers take ownership only in a reduce, where the root is the
+    // only reader.
     memory::CopyMethod method = {};
   };
 
@@ -45,10 +47,21 @@ class ExchangeReduce {
   template <context::Context Ctx>
   void allreduce(Ctx& ctx, std::size_t count, const memory::Reduction& reduction,
                  const Plan& plan) {
-    run(ctx, {count, reduction}, plan, {}, [&](const Round& round) {
-      fold_ranks(ctx, output(ctx, round.offset), spare(ctx), reduction_order_,
-                 contributions(ctx, round), round.what);
-      seen_ = round.number;
+    run(ctx, {count, reduction}, plan, {},
+        [&](const Round& round) { combine_all(ctx, output(ctx, round.offset), round); });
+  }
+  // Stores the result in the root's output only. The other ranks do not wait for the root. With
+  // ping-pong, the other rank reduces as well, so that it next writes to lines that it has read.
+  template <context::Context Ctx>
+  void reduce(Ctx& ctx, std::size_t count, const memory::Reduction& reduction, int root,
+              const Plan& plan) {
+    const bool both_read = plan.method->ownership == memory::LineOwnership::ping_pong;
+    const bool is_root = ctx.rank() == root;
+    const Part unwanted{0, is_root && !both_read ? count * reduction.element_bytes : 0};
+    run(ctx, {count, reduction}, plan, unwanted, [&](const Round& round) {
+      if (!is_root && !both_read) return;
+      combine_all(ctx, is_root ? output(ctx, round.offset) : spare(ctx).total, round);
+      own_contributions(ctx, round);
     });
   }
   // Stores each rank's block of the result in its output. Blocks are counted in elements and are
@@ -210,6 +223,21 @@ class ExchangeReduce {
       if (rank != ctx.rank()) ctx.wait(line_of(rank, number), context::until_reached(number));
     }
     seen_ = number;
+  }
+
+  template <context::Context Ctx>
+  void combine_all(Ctx& ctx, Address to, const Round& round) {
+    fold_ranks(ctx, to, spare(ctx), reduction_order_, contributions(ctx, round), round.what);
+    seen_ = round.number;
+  }
+  // Takes ownership of the others' contributions if the plan requires that. The writer of a line
+  // with a flag keeps it.
+  template <context::Context Ctx>
+  void own_contributions(Ctx& ctx, const Round& round) const {
+    if (round.lines != memory::LineOwnership::reader_takes || round.is_in_line()) return;
+    for (int rank = 0; rank < ctx.ranks(); ++rank) {
+      if (rank != ctx.rank()) ctx.own(data_of(rank, round), round.what.bytes());
+    }
   }
 
   // Reduces in rank order instead of the team's reduction order, because a rank's result is a
