@@ -349,8 +349,8 @@ constexpr std::string_view of_reduction_to_blocks[] = {"exchange", "slices", "di
 constexpr std::string_view of_prefixes[] = {"exchange", "slices"};
 constexpr std::string_view of_allgather[] = {"slots", "doubling", "direct"};
 constexpr std::string_view of_alltoall[] = {"slots", "pairwise", "direct"};
-constexpr std::string_view of_gather[] = {"slots", "pairwise", "direct", "pushed"};
-constexpr std::string_view of_scatter[] = {"slots", "pairwise", "direct"};
+constexpr std::string_view of_gather[] = {"slots", "pairwise", "announced", "direct", "pushed"};
+constexpr std::string_view of_scatter[] = {"slots", "pairwise", "announced", "direct"};
 constexpr std::string_view of_uneven[] = {"announced", "pairwise"};
 
 constexpr std::array<AlgorithmWords, 17> words = {{

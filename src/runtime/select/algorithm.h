@@ -108,7 +108,7 @@ double pairs_rooted_ns(const Costs& costs, int cells, const Request& request,
 // other's memory directly. Each has plans for every path for which the machine file has figures,
 // except paths that the resources list as refused.
 std::vector<Algorithm> direct_algorithms(Operation operation);
-// For operations in which only the sender and the receiver know the size of a block: the sender
+// For operations that move a block between each pair of ranks, or to or from a root: the sender
 // announces the address of a large block, and the receiver reads it directly from the sender's
 // memory.
 Algorithm announced_algorithm();

@@ -152,17 +152,17 @@ double announced_flags_ns(const Costs& costs) {
 double read_ns(const Costs& costs, const Request& request, const PeerCopy& by) {
   const double begin_ns = plain_own_ns(costs, request) + announced_flags_ns(costs);
   const int others = costs.ranks() - 1;
-  if (request.operation == Operation::scatterv) {
+  if (scatters_from_root(request.operation)) {
     return begin_ns + fetched_ns(costs, request, by, others - 1);
   }
-  const int at_once = request.operation == Operation::gatherv ? 0 : others;
+  const int at_once = gathers_at_root(request.operation) ? 0 : others;
   return begin_ns + others_of(costs) * fetched_ns(costs, request, by, at_once);
 }
 
 // In a gather only the root would read; instead all senders may write at the same time. One more
 // flag contains the target address. The root copies its own block meanwhile.
 double written_ns(const Costs& costs, const Request& request, const PeerCopy& by) {
-  if (request.operation != Operation::gatherv) return std::numeric_limits<double>::infinity();
+  if (!gathers_at_root(request.operation)) return std::numeric_limits<double>::infinity();
   return announced_flags_ns(costs) + costs.line_ns(0, costs.farthest_from(0)) +
          std::max(plain_own_ns(costs, request),
                   costs.push_ns(request.bytes, costs.ranks() - 2, by));

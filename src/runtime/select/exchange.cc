@@ -491,7 +491,7 @@ std::vector<Algorithm> alltoall_algorithms(const TeamResources& resources) {
 
 std::vector<Algorithm> gather_algorithms() {
   return {described<RootedExchange::Plan>("equal blocks", add_slots_gather),
-          described<PairExchange::Plan>("", add_pairs_rooted)};
+          described<PairExchange::Plan>("", add_pairs_rooted), announced_algorithm()};
 }
 
 std::vector<Algorithm> scatter_algorithms(const TeamResources& resources) {
@@ -499,7 +499,7 @@ std::vector<Algorithm> scatter_algorithms(const TeamResources& resources) {
   return {described<RootedExchange::Plan>(
               fmt::format("equal blocks, at most {} for all other ranks", size_text(capacity)),
               add_slots_scatter),
-          described<PairExchange::Plan>("", add_pairs_rooted)};
+          described<PairExchange::Plan>("", add_pairs_rooted), announced_algorithm()};
 }
 
 double pairs_uneven_ns(const Costs& costs, int cells, const Request& request,
@@ -517,7 +517,7 @@ namespace {
 // that they receive nothing.
 std::size_t nontemporal_from(const Costs& costs, Operation operation) {
   constexpr std::size_t largest = std::size_t{1} << 30;
-  const bool all_get_some = operation != Operation::gatherv;
+  const bool all_get_some = !gathers_at_root(operation);
   const auto all_bytes = [&](std::size_t gotten) {
     return 2 * gotten * static_cast<std::size_t>(all_get_some ? costs.ranks() : 1);
   };
