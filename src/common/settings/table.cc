@@ -343,14 +343,14 @@ namespace {
 
 constexpr std::string_view of_barrier[] = {"dissemination", "tree"};
 constexpr std::string_view of_bcast[] = {"inline", "pipelined", "segmented", "direct"};
-constexpr std::string_view of_reduce[] = {"blocks", "slices", "direct"};
+constexpr std::string_view of_reduce[] = {"exchange", "blocks", "slices", "direct"};
 constexpr std::string_view of_allreduce[] = {"exchange", "blocks", "slices", "direct"};
 constexpr std::string_view of_reduction_to_blocks[] = {"exchange", "slices", "direct"};
 constexpr std::string_view of_prefixes[] = {"exchange", "slices"};
 constexpr std::string_view of_allgather[] = {"slots", "doubling", "direct"};
 constexpr std::string_view of_alltoall[] = {"slots", "pairwise", "direct"};
-constexpr std::string_view of_gather[] = {"pairwise", "direct", "pushed"};
-constexpr std::string_view of_scatter[] = {"pairwise", "direct"};
+constexpr std::string_view of_gather[] = {"slots", "pairwise", "announced", "direct", "pushed"};
+constexpr std::string_view of_scatter[] = {"slots", "pairwise", "announced", "direct"};
 constexpr std::string_view of_uneven[] = {"announced", "pairwise"};
 
 constexpr std::array<AlgorithmWords, 17> words = {{

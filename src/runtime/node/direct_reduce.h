@@ -9,8 +9,8 @@
 // it there, or it writes the result to their outputs block by block. Both work in place, because
 // only the reducing rank reads the inputs that the result replaces, and it does so before it stores
 // the result. If only the root receives the result, the other ranks have no output: they store
-// their results in the root's output or, if they cannot map it, in shared memory, from which the
-// root copies them.
+// their results in the root's output. If they cannot map it, they write each block there, or store
+// it in shared memory, from which the root copies it.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,8 @@ class DirectReduce {
     std::size_t block_bytes = 131072;  // maximum bytes read at a time
     int cells = 2;                     // blocks in flight to a root, per rank
   };
-  // Results of an allreduce are either read by the other ranks or written by the reducing rank.
+  // Results that do not go to mapped memory are either read by the ranks that need them or written
+  // by the reducing rank.
   enum class Results : std::uint8_t { are_read, are_written };
   // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
@@ -78,11 +79,14 @@ class DirectReduce {
     const auto rounds = static_cast<context::Sequence>((largest + most - 1) / most);
     exposures_.call(ctx, [&] {
       bool fetches = false;
-      if (ctx.rank() == root) fetches = !exposures_.show(ctx, results, {Region::output, root, 0});
+      if (ctx.rank() == root) {
+        const bool is_mapped = exposures_.show(ctx, results, {Region::output, root, 0});
+        fetches = !is_mapped && plan.results == Results::are_read;
+      }
       begin(ctx);
       for (context::Sequence round = 0; round < rounds; ++round) {
         const Part part{slices, round * most, most, rounds_ + round};
-        combine_part(ctx, part, root, reduction);
+        combine_part(ctx, part, root, reduction, plan.results);
         if (fetches) fetch(ctx, part);
       }
       end(ctx, rounds);
@@ -206,21 +210,27 @@ class DirectReduce {
   }
 
   template <context::SingleCopyContext Ctx>
-  void combine_part(Ctx& ctx, const Part& part, int root, const memory::Reduction& reduction) {
+  void combine_part(Ctx& ctx, const Part& part, int root, const memory::Reduction& reduction,
+                    Results way) {
     const int mine = ctx.rank();
-    const Address to = result_of(ctx, part, root);
+    const Address to = result_of(ctx, part, root, way);
     if (part.elements(mine) > 0) {
       combine(ctx, part.offset(mine), to, {part.elements(mine), reduction});
+      if (to.region == Region::scratch) {
+        (void)exposures_.push(ctx, root, results, part.offset(mine), to, part.bytes(mine));
+      }
     }
     combined_.publish(ctx, part.number + 1);
   }
-  // Returns where this rank stores its share of a part for the root. A cell is free again once the
-  // root has fetched its content.
+  // Returns where this rank stores its share of a part for the root: in scratch memory if it then
+  // writes the share to the root's output. A cell is free again once the root has fetched its
+  // content.
   template <context::SingleCopyContext Ctx>
-  Address result_of(Ctx& ctx, const Part& part, int root) {
+  Address result_of(Ctx& ctx, const Part& part, int root, Results way) {
     const std::size_t at = part.offset(ctx.rank());
     if (ctx.rank() == root) return {Region::output, root, at};
     if (const auto theirs = exposures_.map_exposed(ctx, root, results)) return *theirs + at;
+    if (way == Results::are_written) return spare_of(ctx.rank(), block_bytes_).total;
     fetched_.wait_for(ctx, root, part.number + 1 - cells_);
     return cell_of(ctx.rank(), part.number);
   }

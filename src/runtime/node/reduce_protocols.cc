@@ -10,11 +10,7 @@ namespace huddle::node {
 
 ExchangeReduce::ExchangeReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
                                context::Sequence start)
-    : reduction_order_(reduction_order),
-      lines_(parameters.lines),
-      slot_stride_(round_up(parameters.capacity_bytes, false_sharing_bytes)),
-      first_(start),
-      seen_(start) {}
+    : reduction_order_(reduction_order), rounds_(parameters, start) {}
 
 TreeReduce::TreeReduce(const Parameters& parameters, const ReductionOrder& reduction_order,
                        context::Sequence start)

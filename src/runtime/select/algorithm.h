@@ -75,8 +75,8 @@ double sliced_reduce_ns(const Costs& costs, int sets, std::size_t bytes,
 // Algorithms that move blocks. Sizes are those of one block.
 std::vector<Algorithm> allgather_algorithms(const TeamResources& resources);
 std::vector<Algorithm> alltoall_algorithms(const TeamResources& resources);
-// Gather and scatter.
-std::vector<Algorithm> rooted_algorithms();
+std::vector<Algorithm> gather_algorithms();
+std::vector<Algorithm> scatter_algorithms(const TeamResources& resources);
 // For operations in which only the sender and the receiver know the size of a block. One plan
 // handles all sizes; its time is predicted for the size of the request.
 Algorithm uneven_algorithm();
@@ -91,6 +91,10 @@ double doubling_ns(const Costs& costs, const Request& request,
                    const node::DoublingExchange::Plan& plan);
 double slots_alltoall_ns(const Costs& costs, const Request& request,
                          const node::SlotExchange::Plan& plan);
+double slots_gather_ns(const Costs& costs, const Request& request,
+                       const node::RootedExchange::Plan& plan);
+double slots_scatter_ns(const Costs& costs, const Request& request,
+                        const node::RootedExchange::Plan& plan);
 double pairs_alltoall_ns(const Costs& costs, int cells, const Request& request,
                          const node::PairExchange::Plan& plan);
 // The same for any operation in which only the sender and the receiver know the size of a block.
@@ -104,7 +108,7 @@ double pairs_rooted_ns(const Costs& costs, int cells, const Request& request,
 // other's memory directly. Each has plans for every path for which the machine file has figures,
 // except paths that the resources list as refused.
 std::vector<Algorithm> direct_algorithms(Operation operation);
-// For operations in which only the sender and the receiver know the size of a block: the sender
+// For operations that move a block between each pair of ranks, or to or from a root: the sender
 // announces the address of a large block, and the receiver reads it directly from the sender's
 // memory.
 Algorithm announced_algorithm();

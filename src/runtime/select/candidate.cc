@@ -190,8 +190,9 @@ std::vector<Algorithm> shared_algorithms(Operation operation, const TeamResource
       // must be chosen because it also announces large blocks.
       return {announced_algorithm(), uneven_algorithm()};
     case Operation::gather:
+      return gather_algorithms();
     case Operation::scatter:
-      return rooted_algorithms();
+      return scatter_algorithms(resources);
   }
   return {};
 }

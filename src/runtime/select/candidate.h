@@ -22,6 +22,7 @@
 #include "runtime/node/reduce_exchange.h"
 #include "runtime/node/reduce_slices.h"
 #include "runtime/node/reduce_tree.h"
+#include "runtime/node/rooted_exchange.h"
 #include "runtime/node/slot_exchange.h"
 #include "runtime/select/operation.h"
 #include "runtime/select/team_resources.h"
@@ -86,7 +87,7 @@ using Plan =
                  node::SegmentedBcast::Plan, node::ExchangeReduce::Plan, node::TreeReduce::Plan,
                  node::SlicedReduce::Plan, node::SlotExchange::Plan, node::PairExchange::Plan,
                  DirectExchangePlan, DirectReducePlan, AnnouncedPlan, PushedPlan,
-                 node::DoublingExchange::Plan>;
+                 node::DoublingExchange::Plan, node::RootedExchange::Plan>;
 // Returns the name under which the algorithm of the plan is registered (registration.h).
 std::string_view algorithm_name(const Plan& plan);
 // Returns whether ranks read from or write to each other's memory directly.

@@ -108,7 +108,8 @@ void add_reduce_by(std::vector<Candidate>& list, const Costs& costs, const TeamR
                       direct_reduce_ns(costs, request, by, plan)});
     };
     add(DirectReduce::Results::are_read, "");
-    if (request.operation == Operation::allreduce) {
+    const bool is_to_mapped = request.operation == Operation::reduce && by.mapped;
+    if (!reduces_to_blocks(request.operation) && !is_to_mapped) {
       add(DirectReduce::Results::are_written, ", results written");
     }
     if (block * static_cast<std::size_t>(costs.ranks()) >= request.bytes) break;
@@ -151,17 +152,17 @@ double announced_flags_ns(const Costs& costs) {
 double read_ns(const Costs& costs, const Request& request, const PeerCopy& by) {
   const double begin_ns = plain_own_ns(costs, request) + announced_flags_ns(costs);
   const int others = costs.ranks() - 1;
-  if (request.operation == Operation::scatterv) {
+  if (scatters_from_root(request.operation)) {
     return begin_ns + fetched_ns(costs, request, by, others - 1);
   }
-  const int at_once = request.operation == Operation::gatherv ? 0 : others;
+  const int at_once = gathers_at_root(request.operation) ? 0 : others;
   return begin_ns + others_of(costs) * fetched_ns(costs, request, by, at_once);
 }
 
 // In a gather only the root would read; instead all senders may write at the same time. One more
 // flag contains the target address. The root copies its own block meanwhile.
 double written_ns(const Costs& costs, const Request& request, const PeerCopy& by) {
-  if (request.operation != Operation::gatherv) return std::numeric_limits<double>::infinity();
+  if (!gathers_at_root(request.operation)) return std::numeric_limits<double>::infinity();
   return announced_flags_ns(costs) + costs.line_ns(0, costs.farthest_from(0)) +
          std::max(plain_own_ns(costs, request),
                   costs.push_ns(request.bytes, costs.ranks() - 2, by));
@@ -305,11 +306,10 @@ double joined_slices_ns(const Costs& costs, std::size_t slice, const DirectReduc
          costs.reduce_ns(slice, request.bytes, 0) + (others - 1) * joined_again_ns;
 }
 
-// Returns the time to write one rank's slice of the result to all peers, each of which has used its
-// previous result.
-double written_results_ns(const Costs& costs, std::size_t slice, const DirectReduce::Plan& plan,
-                          const PeerCopy& by) {
-  const int others = costs.ranks() - 1;
+// Returns the time to write one rank's slice of the result to a peer that has used its previous
+// result, while `others` write as well.
+double written_result_ns(const Costs& costs, std::size_t slice, int others,
+                         const DirectReduce::Plan& plan, const PeerCopy& by) {
   if (by.mapped) return costs.push_ns(slice, others, by);
   const std::size_t block = std::min(plan.block_bytes, slice);
   return ceil_div(slice, block) * costs.push_ns(block, others, by);
@@ -319,7 +319,7 @@ double written_results_ns(const Costs& costs, std::size_t slice, const DirectRed
 
 // A rank reduces its slice of all ranks' data. If all ranks need the result, each then reads the
 // peers' slices of it or writes its own slice to them. If one rank needs it, that rank fetches the
-// slices from shared memory, or the peers reduce into its mapped memory.
+// slices from shared memory, or the peers write them to its memory or reduce into it.
 double direct_reduce_ns(const Costs& costs, const Request& request, const PeerCopy& by,
                         const DirectReduce::Plan& plan) {
   const std::size_t mine =
@@ -329,7 +329,9 @@ double direct_reduce_ns(const Costs& costs, const Request& request, const PeerCo
       both_meetings_ns(costs) + joined_slices_ns(costs, mine, plan, request, by);
   if (reduces_to_blocks(request.operation)) return joined_ns;
   if (plan.results == DirectReduce::Results::are_written) {
-    return joined_ns + others * written_results_ns(costs, mine, plan, by);
+    const bool is_to_one = request.operation == Operation::reduce;
+    const int at_once = is_to_one ? costs.ranks() - 2 : costs.ranks() - 1;
+    return joined_ns + (is_to_one ? 1 : others) * written_result_ns(costs, mine, at_once, plan, by);
   }
   // A result replaces one that a peer has read, and all inputs and results have passed through the
   // caches since that one was written. Apart from this, writing the result adds no time to the

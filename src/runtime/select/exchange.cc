@@ -19,6 +19,8 @@ namespace {
 using memory::CopyMethods;
 using node::DoublingExchange;
 using node::PairExchange;
+using node::PublishedRounds;
+using node::RootedExchange;
 using node::SlotExchange;
 using Order = PairExchange::Order;
 
@@ -248,6 +250,38 @@ void add_slots_alltoall(std::vector<Candidate>& list, const Costs& costs,
                   slots_alltoall_ns(costs, request, plan)});
 }
 
+void add_slots_gather(std::vector<Candidate>& list, const Costs& costs,
+                      const TeamResources& resources, const Request& request) {
+  const std::size_t capacity = resources.rooted_exchange.capacity_bytes;
+  const memory::CopyKernel results = kernel_of_results(costs, request);
+  for (const std::size_t round : piece_sizes(request.bytes, capacity)) {
+    const std::size_t buffers = PublishedRounds::slots * round;
+    // Data behind a flag have no line of their own.
+    const auto method =
+        node::fits_behind_flag(round)
+            ? memory::CopyMethod()
+            : costs.block_copy_method_for({round, request.bytes, buffers}, 0,
+                                          costs.farthest_from(0), memory::to_one_reader);
+    const RootedExchange::Plan plan{round, method, results};
+    list.push_back({plan,
+                    fmt::format("rounds of {}, {}{}", size_text(static_cast<double>(round)),
+                                memory::name(method), text_of_results(results)),
+                    slots_gather_ns(costs, request, plan)});
+  }
+}
+
+void add_slots_scatter(std::vector<Candidate>& list, const Costs& costs,
+                       const TeamResources& resources, const Request& request) {
+  const std::size_t capacity = resources.rooted_exchange.capacity_bytes;
+  const auto others = static_cast<std::size_t>(costs.ranks() - 1);
+  if (request.bytes > capacity / others) return;
+  const std::size_t small = resources.small.rooted_exchange.capacity_bytes;
+  const std::size_t slot = request.bytes <= small / others ? small : capacity;
+  const RootedExchange::Plan plan{slot, {}, kernel_of_results(costs, request)};
+  list.push_back({plan, "one slot for all blocks" + text_of_results(plan.results),
+                  slots_scatter_ns(costs, request, plan)});
+}
+
 void add_pairs_alltoall(std::vector<Candidate>& list, const Costs& costs,
                         const TeamResources& resources, const Request& request) {
   add_pairs(list, costs, resources, request, ways_of_all, kernel_of_results(costs, request),
@@ -346,6 +380,46 @@ double slots_alltoall_ns(const Costs& costs, const Request& request,
          costs.by_all_ns((costs.ranks() - 1) * read_ns);
 }
 
+// In each round all ranks but the root publish their data, and the root waits for their flags and
+// reads them. A rank that writes to a slot first reads the root's flag.
+double slots_gather_ns(const Costs& costs, const Request& request,
+                       const RootedExchange::Plan& plan) {
+  const std::size_t least = std::max<std::size_t>(request.bytes, 1);
+  const std::size_t round = std::min(plan.round_bytes, least);
+  const std::vector<int> others = costs.others_than(0);
+  const int peers = costs.ranks() - 1;
+  const std::size_t buffers = PublishedRounds::slots * round;
+  const Moved one =
+      moved(costs, farthest(costs), {round, least, buffers}, {.writers = peers, .readers = 1},
+            plan.method, data_of(costs, request, plan.results, buffers));
+  const double reuse_ns =
+      node::fits_behind_flag(round) ? 0 : costs.written_line_ns(0, costs.farthest_from(0));
+  return own_ns(costs, request, plan.results) +
+         ceil_div(least, round) *
+             (reuse_ns + one.write_ns + costs.flags_ns(others, 0, 1) + peers * one.read_ns);
+}
+
+// All other ranks read the flag of the root, and then their blocks. Before the root writes to a
+// slot, it reads the flags of all others.
+double slots_scatter_ns(const Costs& costs, const Request& request,
+                        const RootedExchange::Plan& plan) {
+  const std::size_t least = std::max<std::size_t>(request.bytes, 1);
+  const std::vector<int> others = costs.others_than(0);
+  const int peers = costs.ranks() - 1;
+  const std::size_t all = least * others.size();
+  const std::size_t buffers = PublishedRounds::slots * all;
+  const Data data = data_of(costs, request, plan.results, buffers);
+  const AtOnce at_once{.writers = 1, .readers = peers};
+  const Moved shown =
+      moved(costs, farthest(costs), {all, all, buffers}, at_once, plan.method, data);
+  const double flag_ns = own_ns(costs, request, plan.results) + costs.line_to_ns(0, others);
+  const double results_ns =
+      costs.in_turns_ns(costs.move_ns(least, data.results_bytes, data.results), peers);
+  if (node::fits_behind_flag(all)) return flag_ns + results_ns;
+  const double read_ns = costs.read_ns(least, 0, costs.farthest_from(0), peers - 1, plan.method);
+  return costs.flags_ns(others, 0, 1) + shown.write_ns + flag_ns + std::max(read_ns, results_ns);
+}
+
 // Pairs take turns. In each turn both ranks write and read all tiles and wait for each other's
 // flags. With the order as_ready, all tiles that fit into the channels are transferred at the same
 // time.
@@ -415,8 +489,17 @@ std::vector<Algorithm> alltoall_algorithms(const TeamResources& resources) {
           described<PairExchange::Plan>("", add_pairs_alltoall)};
 }
 
-std::vector<Algorithm> rooted_algorithms() {
-  return {described<PairExchange::Plan>("", add_pairs_rooted)};
+std::vector<Algorithm> gather_algorithms() {
+  return {described<RootedExchange::Plan>("equal blocks", add_slots_gather),
+          described<PairExchange::Plan>("", add_pairs_rooted), announced_algorithm()};
+}
+
+std::vector<Algorithm> scatter_algorithms(const TeamResources& resources) {
+  const auto capacity = static_cast<double>(resources.rooted_exchange.capacity_bytes);
+  return {described<RootedExchange::Plan>(
+              fmt::format("equal blocks, at most {} for all other ranks", size_text(capacity)),
+              add_slots_scatter),
+          described<PairExchange::Plan>("", add_pairs_rooted), announced_algorithm()};
 }
 
 double pairs_uneven_ns(const Costs& costs, int cells, const Request& request,
@@ -434,7 +517,7 @@ namespace {
 // that they receive nothing.
 std::size_t nontemporal_from(const Costs& costs, Operation operation) {
   constexpr std::size_t largest = std::size_t{1} << 30;
-  const bool all_get_some = operation != Operation::gatherv;
+  const bool all_get_some = !gathers_at_root(operation);
   const auto all_bytes = [&](std::size_t gotten) {
     return 2 * gotten * static_cast<std::size_t>(all_get_some ? costs.ranks() : 1);
   };

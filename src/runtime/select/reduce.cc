@@ -48,17 +48,14 @@ ReductionTarget::Kind aim_of(Operation operation) {
                                       : ReductionTarget::Kind::exclusive;
 }
 
-// Readers reduce contributions without copying them first, so they do not take ownership of the
-// lines. In a prefix reduction a rank reads only the contributions of lower ranks, so some lines
-// have no reader that could pass them back to their writer.
-memory::CopyMethod copy_method_of_exchange(const Costs& costs, std::size_t bytes,
-                                           Operation operation) {
-  const memory::CopyMethods methods =
-      ReductionTarget{aim_of(operation)}.is_of_prefixes()
-          ? memory::reduced_by_many
-          : costs.shown_to_all(memory::joined_both_ways, memory::reduced_by_many);
-  return costs.block_copy_method_for({bytes, bytes, node::ExchangeReduce::slots * bytes}, 0,
-                                     costs.farthest_from(0), methods);
+// In a reduce, a contribution has one reader, which may take ownership. In a prefix reduction a
+// rank reads only the contributions of lower ranks, so some lines have no reader that could pass
+// them back to their writer.
+std::vector<memory::CopyMethods> methods_of_exchange(const Costs& costs, Operation operation) {
+  if (ReductionTarget{aim_of(operation)}.is_of_prefixes()) return {memory::reduced_by_many};
+  const auto to_all = costs.shown_to_all(memory::joined_both_ways, memory::reduced_by_many);
+  if (operation == Operation::reduce) return {memory::reduced_by_one, to_all};
+  return {to_all};
 }
 
 // Returns the time in which `reader` reduces the contributions of `writers` with its own. It
@@ -228,9 +225,13 @@ void add_exchange(std::vector<Candidate>& list, const Costs& costs, const TeamRe
                   const Request& request) {
   for (const std::size_t round : round_sizes(request, resources.exchange.capacity_bytes)) {
     // The cheapest method for one reader may not be the cheapest for many.
+    std::vector<memory::CopyMethod> methods = {{}};
+    for (const memory::CopyMethods allowed : methods_of_exchange(costs, request.operation)) {
+      methods.push_back(costs.block_copy_method_for(
+          {round, round, node::ExchangeReduce::slots * round}, 0, costs.farthest_from(0), allowed));
+    }
     std::vector<Candidate> manners;
-    for (memory::CopyMethod method :
-         {memory::CopyMethod(), copy_method_of_exchange(costs, round, request.operation)}) {
+    for (const memory::CopyMethod method : methods) {
       const node::ExchangeReduce::Plan plan{round, method};
       manners.push_back({plan,
                          fmt::format("rounds of {}, {}", size_text(static_cast<double>(round)),
@@ -316,7 +317,8 @@ void add_sliced(std::vector<Candidate>& list, const Costs& costs, const TeamReso
 
 // Every rank reads the lines of all others, so each line has ranks() - 1 readers. In each round a
 // rank publishes its data, waits for the flags, and reduces all contributions. In a reduction to
-// blocks it reduces only its own block, which it does not publish.
+// blocks it reduces only its own block, which it does not publish. In a reduce only the root
+// reduces (except with ping-pong), and the others read flags only before they reuse a slot.
 double exchange_ns(const Costs& costs, const Request& request,
                    const node::ExchangeReduce::Plan& plan) {
   const std::size_t least = std::max<std::size_t>(request.bytes, 1);
@@ -328,8 +330,13 @@ double exchange_ns(const Costs& costs, const Request& request,
                                   node::ExchangeReduce::slots, plan.method);
   const Block combined{is_of_blocks ? own : round_bytes, least,
                        node::fits_behind_flag(round_bytes)};
-  const double combines_ns = combine_all_ns(costs, costs.others_than(0), 0, combined, plan.method);
-  return rounds * (shown_ns + costs.synchronization_ns() + costs.by_all_ns(combines_ns));
+  const std::vector<int> others = costs.others_than(0);
+  const double combines_ns = combine_all_ns(costs, others, 0, combined, plan.method);
+  const bool is_to_one = request.operation == Operation::reduce &&
+                         plan.method->ownership != memory::LineOwnership::ping_pong;
+  const double flags_ns = is_to_one && combined.is_behind_flag ? costs.flags_ns(others, 0, 1)
+                                                               : costs.synchronization_ns();
+  return rounds * (shown_ns + flags_ns + (is_to_one ? combines_ns : costs.by_all_ns(combines_ns)));
 }
 
 double tree_reduce_ns(const Costs& costs, const ReductionOrder& reduction_order, int slots,
@@ -403,11 +410,8 @@ std::vector<Algorithm> reduce_algorithms(Operation operation, const TeamResource
   const std::string all_in_a_slot =
       fmt::format("at most {} for all blocks together",
                   size_text(static_cast<double>(resources.exchange.capacity_bytes)));
-  std::vector<Algorithm> list;
-  if (operation != Operation::reduce) {
-    list.push_back(described<node::ExchangeReduce::Plan>(
-        reduces_to_blocks(operation) ? all_in_a_slot : in_slots, add_exchange));
-  }
+  std::vector<Algorithm> list = {described<node::ExchangeReduce::Plan>(
+      reduces_to_blocks(operation) ? all_in_a_slot : in_slots, add_exchange)};
   if (is_whole(operation)) list.push_back(described<TreeReduce::Plan>(in_slots, add_tree));
   list.push_back(described<SlicedReduce::Plan>("elements that fit into a slice", add_sliced));
   return list;

@@ -240,6 +240,34 @@ struct Registration<node::SlotExchange::Plan> {
 };
 
 template <>
+struct Registration<node::RootedExchange::Plan> {
+  static constexpr std::string_view name = "slots";
+
+  static const node::RootedExchange::Parameters& parameters(const node::RootedExchange::Plan& plan,
+                                                            const ProtocolInputs& at) {
+    return parameters_for(plan.round_bytes, at.resources.small.rooted_exchange,
+                          at.resources.rooted_exchange);
+  }
+  static std::size_t capacity(const node::RootedExchange::Plan& plan, const ProtocolInputs& at) {
+    return parameters(plan, at).capacity_bytes;
+  }
+  static node::RootedExchange protocol(const node::RootedExchange::Plan& plan,
+                                       const ProtocolInputs& at) {
+    return {parameters(plan, at), context::first_sequence};
+  }
+  template <context::Context Ctx>
+  static void run(node::RootedExchange& protocol, Ctx& ctx, const node::RootedExchange::Plan& plan,
+                  const Call& call) {
+    if (call.operation == Operation::gather) {
+      protocol.gather(ctx, call.incoming, call.count, call.root, call.in_place, plan);
+    } else {
+      protocol.scatter(ctx, call.outgoing, call.incoming.of(call.root), call.count, call.root,
+                       call.in_place, plan);
+    }
+  }
+};
+
+template <>
 struct Registration<node::DoublingExchange::Plan> {
   static constexpr std::string_view name = "doubling";
 

@@ -135,6 +135,7 @@ TeamResources team_resources(const node::RankLocality& locality, std::size_t que
   resources.sliced_reduce = {std::max(smallest_slice, std::bit_floor(most / queue_sets / ranks)),
                              queue_sets};
   resources.slot_exchange = {most / node::SlotExchange::slots};
+  resources.rooted_exchange = {most / node::PublishedRounds::slots};
   resources.doubling_exchange = {most / node::DoublingExchange::calls_in_flight};
   resources.pair_exchange = {std::max(smallest_slice, std::bit_floor(most / queue_sets / ranks)),
                              queue_sets};
@@ -144,6 +145,7 @@ TeamResources team_resources(const node::RankLocality& locality, std::size_t que
       {small / node::ExchangeReduce::slots},
       {small / slots_in_turn, slots_in_turn},
       {small / node::SlotExchange::slots},
+      {small / node::PublishedRounds::slots},
       {small / node::DoublingExchange::calls_in_flight},
       {std::max(smallest_slice, std::bit_floor(small / queue_sets / ranks)), queue_sets}};
   resources.direct_exchange = {most / 4};

@@ -21,6 +21,7 @@
 #include "runtime/node/reduce_exchange.h"
 #include "runtime/node/reduce_slices.h"
 #include "runtime/node/reduce_tree.h"
+#include "runtime/node/rooted_exchange.h"
 #include "runtime/node/slot_exchange.h"
 #include "runtime/select/operation.h"
 #include "runtime/single_copy/peer_memory.h"
@@ -77,6 +78,7 @@ struct TeamResources {
   node::TreeReduce::Parameters tree_reduce;
   node::SlicedReduce::Parameters sliced_reduce;
   node::SlotExchange::Parameters slot_exchange;
+  node::RootedExchange::Parameters rooted_exchange;
   node::DoublingExchange::Parameters doubling_exchange;
   node::PairExchange::Parameters pair_exchange;
   node::DirectExchange::Parameters direct_exchange;
@@ -86,6 +88,7 @@ struct TeamResources {
     node::ExchangeReduce::Parameters exchange;
     node::TreeReduce::Parameters tree_reduce;
     node::SlotExchange::Parameters slot_exchange;
+    node::RootedExchange::Parameters rooted_exchange;
     node::DoublingExchange::Parameters doubling_exchange;
     node::PairExchange::Parameters pair_exchange;
   } small;

@@ -129,6 +129,15 @@ inline testing::AssertionResult passes(const Job& job) {
   return testing::AssertionSuccess();
 }
 
+// Faults of PublishedRounds that cannot change a result.
+inline const Excuse seen_too_low{
+    Fault::too_early, "until_reached(number))",
+    "a line's flag goes up by all lines at once: one less comes no earlier"};
+
+inline const Excuse set_too_high{
+    Fault::one_more, "ctx.store_stamped(line_of(",
+    "a line's flag goes up by all lines at once: one more stays below"};
+
 // For channels whose counters advance by two.
 inline Excuse too_early_by_half(const std::string& line_part) {
   return {Fault::too_early, line_part, "no number lies between the one before and that one"};

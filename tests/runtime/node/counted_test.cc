@@ -20,6 +20,7 @@
 #include "runtime/node/reduce_exchange.h"
 #include "runtime/node/reduce_slices.h"
 #include "runtime/node/reduce_tree.h"
+#include "runtime/node/rooted_exchange.h"
 #include "shapes.h"
 
 namespace huddle::node::test {
@@ -147,6 +148,28 @@ TEST(Counted, PipelinedBroadcastCopiesEveryByteOnce) {
     for (int reader = 1; reader < 4; ++reader) {
       EXPECT_EQ(counts.of[static_cast<std::size_t>(reader)].copied_bytes[plain], bytes);
     }
+  }
+}
+
+// A block behind its flag moves in one line, and the readers' flags move occasionally.
+TEST(Counted, SmallGatherAndScatterMoveOneLinePerPeer) {
+  constexpr int ranks = 4;
+  constexpr std::size_t calls = 64;
+  constexpr std::size_t bytes = 8;
+  const auto protocol = [](int) { return RootedExchange({}, first_sequence); };
+  const Counts gather = counts_of({ranks, ranks * bytes, calls}, protocol,
+                                  [](RootedExchange& exchange, CountedContext& ctx) {
+                                    exchange.gather(ctx, Blocks::even(bytes), bytes, 0, false, {});
+                                  });
+  const Counts scatter = counts_of(
+      {ranks, ranks * bytes, calls}, protocol, [](RootedExchange& exchange, CountedContext& ctx) {
+        exchange.scatter(ctx, Blocks::even(bytes), {0, bytes}, bytes, 0, false, {});
+      });
+  for (int peer = 1; peer < ranks; ++peer) {
+    EXPECT_EQ(gather.transfers(peer, 0), calls);
+    EXPECT_LE(gather.transfers(0, peer), calls / 4);
+    EXPECT_EQ(scatter.transfers(0, peer), calls);
+    EXPECT_LE(scatter.transfers(peer, 0), calls / 4);
   }
 }
 

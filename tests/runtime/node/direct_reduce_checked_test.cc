@@ -59,16 +59,21 @@ DirectReduceCall allreduce_written(int ranks, std::size_t count, bool in_place) 
   return allreduce(ranks, count, in_place, DirectResults::are_written);
 }
 
-auto making_reduce(std::size_t count, int root) {
+auto making_reduce(std::size_t count, int root, DirectResults results = DirectResults::are_read) {
   return [=](DirectReduce& protocol, auto& ctx) {
-    protocol.reduce(ctx, count, bracketed, root, one_by_one);
+    protocol.reduce(ctx, count, bracketed, root, {one_by_one.block_bytes, results});
   };
 }
 
-DirectReduceCall reduce(int ranks, std::size_t count, int root, bool in_place) {
+DirectReduceCall reduce(int ranks, std::size_t count, int root, bool in_place,
+                        DirectResults results = DirectResults::are_read) {
   return {[=](int rank) { return contributions(rank, count); },
           [=](int rank) { return rank == root ? direct_combined(ranks, 0, count) : Bytes{}; },
-          making_reduce(count, root), in_place};
+          making_reduce(count, root, results), in_place};
+}
+
+DirectReduceCall reduce_written(int ranks, std::size_t count, int root, bool in_place) {
+  return reduce(ranks, count, root, in_place, DirectResults::are_written);
 }
 
 DirectReduceCall reduce_scatter(int ranks) {
@@ -105,6 +110,10 @@ TEST(DirectChecked, ReduceInEveryOrder) {
       passes(reduce_job(3, 2, {allreduce_written(3, 4, true), allreduce_written(3, 1, false)})));
   EXPECT_TRUE(passes(reduce_job(2, 2, {reduce(2, 7, 1, false), reduce(2, 3, 0, true)})));
   EXPECT_TRUE(passes(reduce_job(3, 2, {reduce(3, 8, 0, true)})));
+  EXPECT_TRUE(passes(reduce_job(
+      2, 1,
+      {reduce_written(2, 7, 1, true), reduce(2, 7, 1, false), reduce_written(2, 3, 0, false)})));
+  EXPECT_TRUE(passes(reduce_job(3, 1, {reduce_written(3, 8, 2, true), reduce(3, 8, 0, false)})));
   EXPECT_TRUE(passes(reduce_job(3, 2, {reduce_scatter(3), reduce_scatter(3)})));
 }
 
@@ -116,6 +125,7 @@ TEST(DirectChecked, ReduceFailsTogether) {
   EXPECT_TRUE(passes(with_failing_paths(reduce_job(3, 2, {allreduce(3, 4, false)}))));
   EXPECT_TRUE(passes(with_failing_paths(reduce_job(3, 2, {allreduce_written(3, 4, true)}))));
   EXPECT_TRUE(passes(with_failing_paths(reduce_job(3, 1, {reduce(3, 6, 1, false)}))));
+  EXPECT_TRUE(passes(with_failing_paths(reduce_job(3, 1, {reduce_written(3, 6, 1, true)}))));
 }
 
 bool everybodys(int) { return true; }
@@ -135,6 +145,7 @@ TEST(DirectChecked, ReduceWithReachablePeers) {
     EXPECT_TRUE(passes_reaching(reduce_job(2, 2, {reduce(2, 7, 1, true), reduce(2, 3, 0, false)})));
     EXPECT_TRUE(passes_reaching(reduce_job(3, 2, {reduce(3, 8, 0, true), reduce(3, 5, 1, true)})));
     EXPECT_TRUE(passes_reaching(reduce_job(3, 1, {reduce(3, 8, 2, false), reduce_scatter(3)})));
+    EXPECT_TRUE(passes_reaching(reduce_job(3, 1, {reduce_written(3, 8, 2, false)})));
     EXPECT_TRUE(passes_reaching(
         with_failing_paths(reduce_job(2, 2, {allreduce(2, 5, true), reduce(2, 5, 1, false)}))));
   }
@@ -178,6 +189,7 @@ TEST(DirectChecked, EveryErrorPlantedIntoReductionsIsFound) {
       reduce_job(3, 2, {allreduce_written(3, 4, true)}),
       reduce_job(2, 2, {reduce(2, 7, 1, false), reduce(2, 7, 0, true)}),
       reduce_job(3, 1, {reduce(3, 8, 0, true), reduce(3, 7, 1, false)}),
+      reduce_job(3, 1, {reduce_written(3, 8, 0, true), reduce_written(3, 7, 1, false)}),
       reduce_job(4, 2, {allreduce(4, 5, false)}),
       failing,
       with_reachable(reduce_job(2, 2, {allreduce(2, 5, true), allreduce(2, 3, true)}), everybodys),

@@ -5,6 +5,7 @@
 #include "checked.h"
 #include "runtime/node/doubling_exchange.h"
 #include "runtime/node/pair_exchange.h"
+#include "runtime/node/rooted_exchange.h"
 #include "runtime/node/slot_exchange.h"
 
 namespace huddle::node::test {
@@ -380,6 +381,71 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoSlotsIsFound) {
        allgather_job({{150, 150}, {350, 350}}, SlotExchange::Order::ring, 64, memory::by_ping_pong),
        slots_alltoall_job(2, {6, 1, 3, 4, 2, 5}), slots_alltoall_job(3, {4, 3, 2}),
        slots_alltoall_job(2, {30, 3, 32, 27, 4, 31}, 64, memory::by_ping_pong)}));
+}
+
+// A gather or a scatter of equal blocks.
+struct RootedCall {
+  enum class Kind { gather, scatter } kind;
+  std::size_t bytes = 1;
+  int root = 0;
+};
+RootedCall gather(std::size_t bytes, int root) { return {RootedCall::Kind::gather, bytes, root}; }
+RootedCall scatter(std::size_t bytes, int root) { return {RootedCall::Kind::scatter, bytes, root}; }
+
+Job rooted_job(int ranks, const std::vector<RootedCall>& calls, const RootedExchange::Plan& plan) {
+  std::vector<Matrix> matrices;
+  for (const RootedCall& call : calls) {
+    const auto make = call.kind == RootedCall::Kind::gather ? gathered : scattered;
+    matrices.push_back(
+        make(static_cast<std::size_t>(ranks), static_cast<std::size_t>(call.root), call.bytes));
+  }
+  return job_of(
+      ranks, alltoall_script(matrices),
+      [](int) {
+        return RootedExchange({64, 4}, just_below_wrap);
+      },
+      [=](RootedExchange& protocol, CheckedContext& ctx, std::size_t number) {
+        const RootedCall& call = calls[number];
+        const Blocks all = Blocks::even(call.bytes);
+        if (call.kind == RootedCall::Kind::gather) {
+          protocol.gather(ctx, all, call.bytes, call.root, false, plan);
+        } else {
+          protocol.scatter(ctx, all, {0, call.bytes}, call.bytes, call.root, false, plan);
+        }
+      });
+}
+
+// Rounds that share the cache line of their flag, and larger ones.
+constexpr RootedExchange::Plan rooted_in_lines{2, memory::CopyKernel::nontemporal};
+constexpr RootedExchange::Plan rooted_in_slots{60, memory::CopyKernel::nontemporal};
+constexpr RootedExchange::Plan rooted_owned{60, memory::by_reader_ownership};
+
+// The root changes, and small and large blocks alternate.
+TEST(ExchangeChecked, RootedInEveryOrder) {
+  EXPECT_TRUE(passes(
+      rooted_job(2, {gather(9, 0), scatter(2, 0), gather(3, 1), gather(1, 0)}, rooted_in_lines)));
+  EXPECT_TRUE(passes(rooted_job(3, {gather(17, 0), scatter(3, 2)}, rooted_in_lines)));
+  EXPECT_TRUE(passes(rooted_job(
+      2, {scatter(3, 0), scatter(2, 1), scatter(1, 1), scatter(2, 1), scatter(1, 0), scatter(3, 0)},
+      rooted_in_lines)));
+  EXPECT_TRUE(passes(rooted_job(3, {scatter(30, 1), gather(3, 0), gather(130, 0), scatter(29, 2)},
+                                rooted_in_slots)));
+  EXPECT_TRUE(passes(rooted_job(2, {gather(300, 1), gather(61, 0), scatter(60, 1)}, rooted_owned)));
+  EXPECT_TRUE(passes(rooted_job(4, {scatter(1, 1), gather(3, 2)}, rooted_in_lines)));
+}
+
+TEST(ExchangeChecked, EveryErrorPlantedIntoRootedExchangesIsFound) {
+  EXPECT_TRUE(bites(
+      {rooted_job(2, {gather(17, 0), scatter(2, 0), gather(3, 1), gather(21, 0)}, rooted_in_lines),
+       rooted_job(3, {gather(17, 2), gather(15, 0), scatter(3, 1)}, rooted_in_lines),
+       rooted_job(2, std::vector<RootedCall>(7, scatter(3, 0)), rooted_in_lines),
+       rooted_job(3,
+                  {scatter(30, 1), scatter(29, 1), scatter(30, 1), scatter(30, 2), scatter(30, 1),
+                   scatter(28, 1)},
+                  rooted_in_slots),
+       rooted_job(3, {gather(370, 1), gather(190, 0)}, rooted_in_slots),
+       rooted_job(2, {gather(430, 1), scatter(60, 1), scatter(60, 0)}, rooted_owned)},
+      {seen_too_low, set_too_high}));
 }
 
 Job doubling_job(const std::vector<std::vector<std::size_t>>& calls, std::size_t capacity_bytes,

@@ -189,16 +189,6 @@ void expect_reduction(
   });
 }
 
-TEST_P(OnThreads, ExchangeReduce) {
-  expect_reduction<ExchangeReduce>(
-      locality(), {1, 7, 0, 20, 33},
-      [&](int) { return ExchangeReduce({160}, ReductionOrder(locality()), first_sequence); },
-      [](ExchangeReduce& protocol, NativeContext& ctx, std::size_t count, int) {
-        protocol.allreduce(ctx, count, bracketed, {40, memory::CopyKernel::plain});
-      },
-      true);
-}
-
 // Tests reduce and allreduce of a protocol that has both.
 template <class Reduce>
 void expect_reductions(const RankLocality& locality, const std::vector<std::size_t>& counts,
@@ -215,6 +205,13 @@ void expect_reductions(const RankLocality& locality, const std::vector<std::size
         protocol.allreduce(ctx, count, bracketed, plan);
       },
       true);
+}
+
+TEST_P(OnThreads, ExchangeReduce) {
+  expect_reductions<ExchangeReduce>(
+      locality(), {1, 7, 0, 20, 33},
+      [&](int) { return ExchangeReduce({160}, ReductionOrder(locality()), first_sequence); },
+      {40, memory::CopyKernel::plain});
 }
 
 TEST_P(OnThreads, TreeReduce) {

@@ -62,20 +62,13 @@ Job reduce_job(int ranks, const std::vector<ReduceCall>& calls, Make make, Run r
 // Rounds of two elements, which share the cache line of their flag, and of eight, which do not.
 constexpr ExchangeReduce::Plan reduced_in_lines{16, memory::CopyKernel::nontemporal};
 constexpr ExchangeReduce::Plan in_slots{64, memory::CopyKernel::nontemporal};
+// For a reduce, whose root is the only reader.
+constexpr ExchangeReduce::Plan owned_slots{64, memory::by_reader_ownership};
 // For two ranks, whose slots alternate between their memories.
 constexpr ExchangeReduce::Plan returned_slots{64, memory::by_ping_pong};
 
 ExchangeReduce exchange_of(int ranks) {
   return {{in_slots.round_bytes, 4}, ReductionOrder(unknown_locality(ranks)), just_below_wrap};
-}
-
-Job exchange_job(int ranks, const std::vector<ReduceCall>& calls,
-                 const ExchangeReduce::Plan& plan = reduced_in_lines) {
-  return reduce_job(
-      ranks, calls, [=](int) { return exchange_of(ranks); },
-      [plan](ExchangeReduce& protocol, CheckedContext& ctx, const ReduceCall& call) {
-        protocol.allreduce(ctx, call.count, bracketed, plan);
-      });
 }
 
 template <class Protocol>
@@ -86,6 +79,15 @@ void run_either(Protocol& protocol, CheckedContext& ctx, const ReduceCall& call,
   } else {
     protocol.reduce(ctx, call.count, bracketed, call.root, plan);
   }
+}
+
+Job exchange_job(int ranks, const std::vector<ReduceCall>& calls,
+                 const ExchangeReduce::Plan& plan = reduced_in_lines) {
+  return reduce_job(
+      ranks, calls, [=](int) { return exchange_of(ranks); },
+      [plan](ExchangeReduce& protocol, CheckedContext& ctx, const ReduceCall& call) {
+        run_either(protocol, ctx, call, plan);
+      });
 }
 
 Job tree_job(int ranks, TreeReduce::Top top, const std::vector<ReduceCall>& calls) {
@@ -208,6 +210,17 @@ TEST(ReduceChecked, ExchangeInEveryOrder) {
   EXPECT_TRUE(passes(exchange_job(2, {{39}, {9}, {1}, {17}}, returned_slots)));
 }
 
+// The root changes, and reduces alternate with allreduces.
+TEST(ReduceChecked, ExchangeToRootInEveryOrder) {
+  EXPECT_TRUE(passes(exchange_job(2, {{1, 0}, {5, 1}, {1}, {2, 1}})));
+  EXPECT_TRUE(passes(exchange_job(3, {{1, 2}, {3, 0}, {1}})));
+  EXPECT_TRUE(passes(exchange_job(3, {{9, 1}, {15, 2}, {3, 0}})));
+  EXPECT_TRUE(passes(exchange_job(3, {{33, 1}, {9, 2}, {41, 0}}, in_slots)));
+  EXPECT_TRUE(passes(exchange_job(2, {{19, 1}, {9, 0}, {1}, {39, 0}}, in_slots)));
+  EXPECT_TRUE(passes(exchange_job(3, {{9, 1}, {10, 2}}, owned_slots)));
+  EXPECT_TRUE(passes(exchange_job(2, {{39, 1}, {9, 0}, {1}, {17, 0}}, returned_slots)));
+}
+
 TEST(ReduceChecked, TreeInEveryOrder) {
   for (const Top top : {Top::first_rank, Top::leaders, Top::everybody}) {
     EXPECT_TRUE(passes(tree_job(2, top, {{3}, {1, 1}, {1}})));
@@ -245,27 +258,33 @@ TEST(ReduceChecked, BlocksInEveryOrder) {
   EXPECT_TRUE(passes(scatter_job({{1, 3, 0}, {2, 2, 2}}, slices_of, returned_plan)));
 }
 
-const Excuse seen_too_low{Fault::too_early, "until_reached(number))",
-                          "a line's flag goes up by all lines at once: one less comes no earlier"};
+const Excuse owned_too_many{Fault::wrong_owner, "ctx.own(",
+                            "no slot is reused before the root's next flag but one"};
 
 TEST(ReduceChecked, EveryErrorPlantedIntoPrefixesAndBlocksIsFound) {
   for (const Prefix prefix : {Prefix::inclusive, Prefix::exclusive}) {
     EXPECT_TRUE(bites({prefix_job(2, {1, 9, 2, 3}, prefix, exchange_of, reduced_in_lines),
                        prefix_job(4, {3, 9}, prefix, exchange_of, reduced_in_lines),
                        prefix_job(2, {1, 49, 3, 17}, prefix, exchange_of, in_slots)},
-                      {seen_too_low}));
+                      {seen_too_low, set_too_high}));
   }
   EXPECT_TRUE(bites({scatter_job({{1, 8}, {3, 0}, {4, 4}}, exchange_of, reduced_in_lines),
                      scatter_job({{1, 9, 1}, {4, 2, 1}}, exchange_of, reduced_in_lines),
                      scatter_job({{30, 19}, {9, 8}}, exchange_of, in_slots),
                      scatter_job({{30, 19}, {9, 8}}, exchange_of, returned_slots)},
-                    {seen_too_low}));
+                    {seen_too_low, set_too_high}));
 }
 
 TEST(ReduceChecked, EveryPlantedErrorIsFound) {
   EXPECT_TRUE(bites({exchange_job(2, {{1}, {9}, {1}, {2}}), exchange_job(4, {{2}, {11}, {1}}),
                      exchange_job(2, {{49}, {1}, {17}}, in_slots),
                      exchange_job(2, {{49}, {1}, {17}}, returned_slots)}));
+  EXPECT_TRUE(bites(
+      {exchange_job(2, {{9, 0}, {9, 1}}), exchange_job(3, {{15, 2}, {11, 0}}),
+       exchange_job(3, {{49, 1}, {17, 0}}, in_slots), exchange_job(2, {{49, 1}, {17, 0}}, in_slots),
+       exchange_job(2, {{49, 1}, {17, 0}}, owned_slots),
+       exchange_job(2, {{49, 1}, {17, 0}}, returned_slots)},
+      {seen_too_low, set_too_high, owned_too_many}));
   EXPECT_TRUE(bites(
       {tree_job(4, Top::first_rank, {{2}, {3, 2}, {1, 0}}), tree_job(3, Top::everybody, {{3}, {4}}),
        tree_job(3, Top::first_rank, {{5, 1}, {5, 2}}), tree_job(3, Top::first_rank, {{7, 0}}),

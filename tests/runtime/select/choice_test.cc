@@ -149,9 +149,12 @@ TEST(Choice, LargeBlocksUseLargeTiles) {
                                       Operation::alltoallv, Operation::gatherv}) {
       const auto list =
           candidates({operation, std::size_t{1} << 22, 1}, locality, model, resources);
-      const auto* plan = std::get_if<node::PairExchange::Plan>(&cheapest(list).plan);
-      ASSERT_NE(plan, nullptr) << name(operation);
-      EXPECT_GE(plan->tile_bytes, std::min(resources.pair_exchange.tile_bytes, std::size_t{1024}))
+      const Plan& plan = cheapest(list).plan;
+      const auto* slots = std::get_if<node::RootedExchange::Plan>(&plan);
+      const std::size_t tile = slots != nullptr
+                                   ? slots->round_bytes
+                                   : std::get<node::PairExchange::Plan>(plan).tile_bytes;
+      EXPECT_GE(tile, std::min(resources.pair_exchange.tile_bytes, std::size_t{1024}))
           << name(operation);
     }
   });
