@@ -34,7 +34,7 @@ from tally import CONFIDENCE, Count, Key, Tally, highest_rate, order
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel")
 SKIPPED = 77
 ROOT = HERE.parents[2]
-# What determines the libraries; the tally is committed without starting a new count.
+# These folders determine the libraries. A commit of the tally alone does not start a new count.
 SOURCES = ("src", "include", "cmake")
 # Computes and sleeps in turns of at most 0.1 s, so that ranks lose their cores at any moment.
 BUSY = "import random, time\nwhile True:\n    end = time.monotonic() + random.random() / 10\n" \
