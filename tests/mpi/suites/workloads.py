@@ -2,6 +2,7 @@
 # Copyright the huddle contributors
 """Short programs that allocate and free large arrays, and one run of such a program."""
 import dataclasses
+import functools
 import pathlib
 import re
 import shutil
@@ -20,11 +21,14 @@ WAYS = {"native": None, "off": {"HEAP": "off"}, "on": {"HEAP": "on"}, "check": {
 RANKS = 2
 SOURCES = HERE / "churn"
 SEED = "SEED"  # stands for the seed of a run
-# Programs of Debian's packages, which all use Open MPI 4. The inputs are those of the benchmark with fewer steps.
+# Programs of Debian's packages, which all use Open MPI 4: name, package, program, arguments, an input of the benchmark
+# that is made shorter by replacing a text, and what the program prints at its end.
 DEBIAN = (
-    ("LAMMPS", "lmp", ("-in", "melt.lmp"), {"melt.lmp": ("run             300", "run 25")}, "Total wall time"),
-    ("MPB", "mpb-mpi", ("crystal.ctl",), {"crystal.ctl": ("resolution 24", "resolution 8")}, "total elapsed time"),
-    ("PETSc", whole_programs.PYTHON, ("-B", "poisson.py"), {"poisson.py": ("SIDE = 48", "SIDE = 32")}, "residual"),
+    ("LAMMPS", "lammps", "lmp", ("-in", "melt.lmp"), ("melt.lmp", "run             300", "run 25"), "Total wall time"),
+    ("MPB", "mpb-mpi", "mpb-mpi", ("crystal.ctl",), ("crystal.ctl", "resolution 24", "resolution 8"),
+     "total elapsed time"),
+    ("CP2K", "cp2k", "cp2k.psmp", ("-i", SOURCES / "water.cp2k"), None, "PROGRAM STOPPED IN"),
+    ("GPAW", "gpaw", "gpaw", ("python", SOURCES / "hydrogen.py"), None, "energy"),
 )
 
 
@@ -42,98 +46,87 @@ def workloads(peer, work):
     """Yields the programs that are installed or can be built for this MPI, and prints the others."""
     folder = work / peer.name
     folder.mkdir(parents=True, exist_ok=True)
-    for make in (churn, transforms, training, debian, plane_waves, quickstep, real_space, hdf5, hpcc):
+    makers = [churn, transforms, training]
+    if peer.name == "openmpi-4":
+        makers += [plane_waves, petsc, hdf5, hpcc, *(functools.partial(debian, *row) for row in DEBIAN)]
+    for make in makers:
         try:
-            yield from make(peer, folder)
+            yield make(peer, folder)
         except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
-            print(f"{peer.name}: no {make.__name__}: {str(error).splitlines()[-1]}", flush=True)
+            print(f"{peer.name}: {str(error).splitlines()[-1]}", flush=True)
 
 
 def churn(peer, folder):
     peer.compile_c(folder / "churn", [SOURCES / "churn.c"])
-    yield Workload("churn", (folder / "churn", SEED))
+    return Workload("churn", (folder / "churn", SEED))
 
 
 def transforms(peer, folder):
     if peer.lacks_fortran():
         raise RuntimeError(peer.lacks_fortran())
     peer.compile_fortran(folder / "transforms", [SOURCES / "transforms.f90"], ["-lfftw3", "-llapack", "-lblas"])
-    yield Workload("transforms", (folder / "transforms", SEED), environment=peer.fortran_environment())
+    return Workload("transforms", (folder / "transforms", SEED), environment=peer.fortran_environment())
 
 
 def training(peer, folder):
-    inputs = shortened(folder, {"training.py": ("range(300)", "range(15)")})
-    yield Workload("mpi4py", (peer.home / "venv/bin/python", "-B", "training.py"), inputs)
+    inputs = shortened(folder, "training.py", "range(300)", "range(15)")
+    return Workload("mpi4py", (peer.home / "venv/bin/python", "-B", "training.py"), inputs)
 
 
-def debian(peer, folder):
-    if peer.name != "openmpi-4":
-        return
-    modules = {"PYTHONPATH": ":".join(map(str, whole_programs.PETSC))}
-    for name, program, arguments, shorter, expected in DEBIAN:
-        yield Workload(name, (installed(program), *arguments), shortened(folder, shorter), environment=modules,
-                       expected=expected)
+def debian(name, package, program, arguments, shorter, expected, _peer, folder):
+    return Workload(name, (installed(program, package), *arguments), shortened(folder, *shorter) if shorter else None,
+                    expected=expected)
 
 
-def plane_waves(peer, folder):
-    """Yields pw.x of Quantum ESPRESSO, with a pseudopotential generated here: one step for eight
+def petsc(_peer, folder):
+    if not whole_programs.PETSC:
+        raise RuntimeError("Debian's package python3-petsc4py-real is not installed")
+    return Workload("PETSc", (whole_programs.PYTHON, "-B", "poisson.py"),
+                    shortened(folder, "poisson.py", "SIDE = 48", "SIDE = 32"),
+                    environment={"PYTHONPATH": str(whole_programs.PETSC[0])}, expected="residual")
+
+
+def plane_waves(_peer, folder):
+    """Returns pw.x of Quantum ESPRESSO, with a pseudopotential generated here: one step for eight
     atoms."""
-    if peer.name != "openmpi-4":
-        return
     inputs = folder / "pw.x"
     inputs.mkdir(exist_ok=True)
     shutil.copy(SOURCES / "silicon.in", inputs)
     with open(SOURCES / "silicon.ld1", "rb") as said:
-        subprocess.run([installed("ld1.x")], stdin=said, cwd=inputs, check=True, capture_output=True)
+        subprocess.run([installed("ld1.x", "quantum-espresso")], stdin=said, cwd=inputs, check=True, capture_output=True)
     # 2: not converged, as expected after one step.
-    yield Workload("pw.x", (installed("pw.x"), "-in", "silicon.in"), inputs, good=(0, 2))
+    return Workload("pw.x", (installed("pw.x", "quantum-espresso"), "-in", "silicon.in"), inputs, good=(0, 2))
 
 
-def quickstep(peer, _folder):
-    if peer.name == "openmpi-4":
-        yield Workload("CP2K", (installed("cp2k.psmp"), "-i", SOURCES / "water.cp2k"), expected="PROGRAM STOPPED IN")
+def hdf5(_peer, _folder):
+    installed("/usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi/__init__.py", "python3-h5py-mpi")
+    return Workload("HDF5", (whole_programs.PYTHON, "-B", HERE / "hdf5_files.py", "all.h5", SEED), expected="digest")
 
 
-def real_space(peer, _folder):
-    if peer.name == "openmpi-4":
-        yield Workload("GPAW", (installed("gpaw"), "python", SOURCES / "hydrogen.py"), expected="energy")
-
-
-def hdf5(peer, _folder):
-    if peer.name == "openmpi-4":
-        require(pathlib.Path("/usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi"), package="python3-h5py-mpi")
-        yield Workload("HDF5", (whole_programs.PYTHON, "-B", HERE / "hdf5_files.py", "all.h5", SEED),
-                       expected="digest")
-
-
-def hpcc(peer, folder):
-    if peer.name == "openmpi-4":
-        inputs = folder / "hpcc"
-        inputs.mkdir(exist_ok=True)
-        text = whole_programs.HPCC.format(ranks=RANKS).replace("1500  ", "200  ")
-        (inputs / "hpccinf.txt").write_text(text, encoding="ascii")
-        yield Workload("HPCC", (installed("hpcc"),), inputs)
-
-
-def installed(program):
-    return require(shutil.which(program), package=f"with {program}")
-
-
-def require(*found, package):
-    if not found or found[0] is None or not pathlib.Path(found[0]).exists():
-        raise RuntimeError(f"Debian's package {package} is not installed")
-    return pathlib.Path(found[0])
-
-
-def shortened(folder, changes):
-    """Returns a folder with inputs of the benchmark in which one text each is replaced."""
-    inputs = folder / "-".join(changes)
+def hpcc(_peer, folder):
+    inputs = folder / "hpcc"
     inputs.mkdir(exist_ok=True)
-    for name, (text, shorter) in changes.items():
-        whole = (whole_programs.INPUTS / name).read_text(encoding="utf-8")
-        if text not in whole:
-            raise RuntimeError(f"{name} does not contain '{text}'")
-        (inputs / name).write_text(whole.replace(text, shorter), encoding="utf-8")
+    text = whole_programs.HPCC.format(ranks=RANKS).replace("1500  ", "200  ")
+    (inputs / "hpccinf.txt").write_text(text, encoding="ascii")
+    return Workload("HPCC", (installed("hpcc", "hpcc"),), inputs)
+
+
+def installed(program, package):
+    """Returns the path of a program, or of a file whose path is given."""
+    found = program if pathlib.Path(program).is_file() else shutil.which(program)
+    if found is None:
+        raise RuntimeError(f"Debian's package {package} is not installed")
+    return found
+
+
+def shortened(folder, name, text, shorter):
+    """Returns a folder with this input of the benchmark, in which a text is replaced."""
+    whole = (whole_programs.INPUTS / name).read_text(encoding="utf-8")
+    if text not in whole:
+        raise RuntimeError(f"{name} does not contain '{text}'")
+    inputs = folder / f"with-{name}"
+    inputs.mkdir(exist_ok=True)
+    (inputs / name).write_text(whole.replace(text, shorter), encoding="utf-8")
     return inputs
 
 
