@@ -148,8 +148,8 @@ if part suites; then
   step eztrace python3 -B tests/mpi/suites/eztrace.py "${suites[@]}"
   step mpich-tests python3 -B tests/mpi/suites/mpich_tests.py "${suites[@]}"
   # Programs that allocate and release large arrays, alternately without and with the shared heap, for half an hour.
-  step churn python3 -B tests/mpi/suites/churn.py "${suites[@]:0:2}" --work build/test-all/churn \
-    --runs "${CHURN_RUNS:-50}" --beside 1
+  step soak python3 -B tests/mpi/suites/soak.py "${suites[@]:0:2}" --work build/test-all/soak \
+    --tally build/test-all/soak/tally.csv --ways native on check --runs "${SOAK_RUNS:-20}" --beside 1 --priority normal
 fi
 
 if part heap; then

@@ -43,9 +43,10 @@ class Outcome:
         return "\n".join((self.out + self.err).splitlines()[-12:])
 
 
-def run(command, environment, deadline_seconds=90.0, meanwhile=None):
+def run(command, environment, deadline_seconds=90.0, meanwhile=None, at_deadline=None):
     """Runs a job in its own folder, so that core files of dying ranks are deleted with it.
-    `meanwhile` is called with the job's mark after the start and must return at once."""
+    `meanwhile` is called with the job's mark after the start and must return at once.
+    `at_deadline` is called with the mark before a job that takes too long is ended."""
     mark = uuid.uuid4().hex
     before = shared_files()
     start = time.monotonic()
@@ -53,15 +54,21 @@ def run(command, environment, deadline_seconds=90.0, meanwhile=None):
             subprocess.Popen(command, env={**environment, MARK: mark}, stdin=subprocess.DEVNULL,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              errors="replace", cwd=folder, start_new_session=True) as process:
-        if meanwhile is not None:
-            meanwhile(mark)
         in_time = True
         try:
+            if meanwhile is not None:
+                meanwhile(mark)
             out, err = process.communicate(timeout=deadline_seconds)
         except subprocess.TimeoutExpired:
             in_time = False
+            if at_deadline is not None:
+                at_deadline(mark)
             end_all(mark)
             out, err = process.communicate()
+        except KeyboardInterrupt:
+            end_all(mark)
+            process.wait()
+            raise
     seconds = time.monotonic() - start
     left = outliving(mark, before)
     end_all(mark)
