@@ -24,7 +24,8 @@ function(huddle_bpf_faults target)
   add_custom_command(
     OUTPUT ${folder}/page_faults.skel.h
     COMMAND ${HUDDLE_BPF_CLANG} -target bpf -O2 -g -Wall -Werror -isystem
-            /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -c ${source} -o ${object}
+            /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -ffile-prefix-map=${PROJECT_BINARY_DIR}=.
+            -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -c ${source} -o ${object}
     COMMAND ${HUDDLE_BPFTOOL} gen skeleton ${object} name page_faults_bpf > ${folder}/page_faults.skel.h
     DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/bpf/event.h
     COMMENT "Compiling the BPF program" VERBATIM)
