@@ -25,7 +25,7 @@ python=/usr/bin/python3
 [ -x "$python" ] || python=python3
 rm -rf --one-file-system "$place"
 mkdir -p "$place"
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
 
 # A pure wheel first, from a copy, because setuptools writes beside the sources.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * Copies of the C library's variables that hwloc reads. See huddle_contains_hwloc() in cmake/Modules.cmake.
+ * Copies of the C library's variables that hwloc reads. See huddle_contains_hwloc() in
+ * cmake/Modules.cmake.
  */
 #include <errno.h>
 #include <stdio.h>
