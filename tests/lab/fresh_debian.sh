@@ -45,7 +45,7 @@ fresh_debian() {
   mount --rbind /dev "$debian/dev"
   inside "$lab" "apt-get -qq update && apt-get -qq install -y --no-install-recommends $*" \
     >"$lab/apt.log" 2>&1 || { tail -n 20 "$lab/apt.log" >&2; return 1; }
-  install -m 644 "${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}" "$debian/$trusted_by_pip"
+  install -D -m 644 "${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}" "$debian/$trusted_by_pip"
 }
 
 # inside FOLDER COMMAND: runs a shell command in the system as root. Changes the root of a mount namespace, because
