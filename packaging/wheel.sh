@@ -12,8 +12,6 @@ umask 022 # the wheel contains the modes of the files
 most_megabytes=15
 build=${1:-build/release}
 place=$PWD/build/wheel
-# Packages whose code the files contain: their licences go into the wheel. The others are in scripts/packages.txt.
-contained=(libbpf-dev libelf-dev zlib1g-dev "libstdc++-$(gcc -dumpversion)-dev")
 
 fail() { echo "wheel: $*" >&2; exit 1; }
 
@@ -53,11 +51,7 @@ cp "$installed"/lib*/pkgconfig/huddle.pc "$package/lib/pkgconfig"
 library=$(readelf --dynamic "$installed"/lib*/libhuddle.so | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 cp --dereference "$installed"/lib*/libhuddle.so "$package/lib/$library"
 echo "INPUT($library)" >"$package/lib/libhuddle.so"
-cp LICENSE "$info/licenses/huddle"
-for name in $(awk '$1 == "build" { print $2 }' scripts/packages.txt) "${contained[@]}"; do
-  case $name in cmake | g++ | ninja-build | pkg-config) continue ;; esac
-  [ ! -f "/usr/share/doc/$name/copyright" ] || cp "/usr/share/doc/$name/copyright" "$info/licenses/$name"
-done
+packaging/licenses.sh "$info/licenses"
 
 # The newest version of the C library that one of the files needs determines the tag.
 tag=py3-none-manylinux_$(find "$package/bin" "$package/lib" -type f -exec objdump --dynamic-syms {} + 2>/dev/null |
