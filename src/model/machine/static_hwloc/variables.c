@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <stdio.h>
 
+/* NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): as in the C library */
 __attribute__((visibility("hidden"))) FILE* huddle_hwloc_stderr;
 __attribute__((visibility("hidden"))) FILE* huddle_hwloc_stdout;
 __attribute__((visibility("hidden"))) char* huddle_hwloc_program;
+/* NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables) */
 
 __attribute__((constructor)) static void copy_variables(void) {
   huddle_hwloc_stderr = stderr;
