@@ -3,7 +3,7 @@
 #
 # Entry points for developers. `make help` lists them; scripts/ and CMakePresets.json do the work.
 .DEFAULT_GOAL := help
-.PHONY: help build demo check test test-deep test-all format tidy pictures tables clean install package
+.PHONY: help build demo check test test-deep test-all format tidy pictures tables clean install package wheel
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
@@ -50,6 +50,9 @@ install: build
 
 package:
 	@packaging/debian.sh
+
+wheel:
+	@packaging/wheel.sh
 
 # --one-file-system is a precaution: nothing should be mounted below build/, because tests/lab mounts only in
 # its own mount namespace.

@@ -24,7 +24,8 @@ function(huddle_bpf_faults target)
   add_custom_command(
     OUTPUT ${folder}/page_faults.skel.h
     COMMAND ${HUDDLE_BPF_CLANG} -target bpf -O2 -g -Wall -Werror -isystem
-            /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -c ${source} -o ${object}
+            /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} -ffile-prefix-map=${PROJECT_BINARY_DIR}=.
+            -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -c ${source} -o ${object}
     COMMAND ${HUDDLE_BPFTOOL} gen skeleton ${object} name page_faults_bpf > ${folder}/page_faults.skel.h
     DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/bpf/event.h
     COMMENT "Compiling the BPF program" VERBATIM)
@@ -33,5 +34,13 @@ function(huddle_bpf_faults target)
   add_dependencies(${target} huddle_bpf_skeleton)
   target_sources(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/bpf_built/bpf_faults.cc)
   target_include_directories(${target} SYSTEM PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/bpf)
-  target_link_libraries(${target} PRIVATE PkgConfig::libbpf)
+  # Minimal systems have none of these libraries.
+  find_library(HUDDLE_STATIC_LIBBPF libbpf.a)
+  find_library(HUDDLE_STATIC_LIBELF libelf.a)
+  find_library(HUDDLE_STATIC_ZLIB libz.a)
+  if(HUDDLE_STATIC_LIBBPF AND HUDDLE_STATIC_LIBELF AND HUDDLE_STATIC_ZLIB)
+    target_link_libraries(${target} PRIVATE ${HUDDLE_STATIC_LIBBPF} ${HUDDLE_STATIC_LIBELF} ${HUDDLE_STATIC_ZLIB})
+  else()
+    target_link_libraries(${target} PRIVATE PkgConfig::libbpf)
+  endif()
 endfunction()

@@ -121,18 +121,27 @@ function(huddle_stands_alone target)
                       LINKER:--gc-sections)
 endfunction()
 
-# huddle_contains_hwloc(TARGET): links a program with hwloc's static library if there is one. That library cannot be
-# part of a shared library.
+# huddle_contains_hwloc(TARGET): links TARGET with hwloc's static library if there is one. Debian compiles that library
+# for programs only: a shared library cannot contain its accesses to variables of the C library. A copy of it accesses
+# variables of huddle instead.
 find_library(HUDDLE_STATIC_HWLOC libhwloc.a)
 if(NOT HUDDLE_STATIC_HWLOC)
-  message(STATUS "no libhwloc.a: huddle and huddle-look need libhwloc.so where they run")
+  message(STATUS "no libhwloc.a: huddle, huddle-look and libhuddle need libhwloc.so where they run")
+else()
+  set(huddle_own_hwloc ${PROJECT_BINARY_DIR}/libhwloc.a)
+  execute_process(COMMAND ${CMAKE_OBJCOPY} --redefine-sym stderr=huddle_hwloc_stderr
+                          --redefine-sym stdout=huddle_hwloc_stdout
+                          --redefine-sym program_invocation_name=huddle_hwloc_program
+                          ${HUDDLE_STATIC_HWLOC} ${huddle_own_hwloc} COMMAND_ERROR_IS_FATAL ANY)
 endif()
 function(huddle_contains_hwloc target)
   if(NOT HUDDLE_STATIC_HWLOC)
     return()
   endif()
-  target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/model/machine/no_udev/no_udev.c)
-  target_link_options(${target} PRIVATE LINKER:--whole-archive ${HUDDLE_STATIC_HWLOC} LINKER:--no-whole-archive)
+  set(folder ${PROJECT_SOURCE_DIR}/src/model/machine/static_hwloc)
+  target_sources(${target} PRIVATE ${folder}/no_udev.c ${folder}/variables.c)
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+  target_link_options(${target} PRIVATE LINKER:--whole-archive ${huddle_own_hwloc} LINKER:--no-whole-archive)
 endfunction()
 
 # Seed of the property tests. It is fixed, so that a failure can be reproduced.

@@ -13,6 +13,7 @@ Use it
   make build       build/release/bin/huddle
   make install     install into PREFIX (default /usr/local); respects DESTDIR
   make package     a Debian package, in build/debian
+  make wheel       a Python wheel with everything that huddle needs, in build/wheel
 Work on it
   make check MODULE=node   build and run the quick tests of one module; takes seconds after a change
   make test-deep   sanitizers, fuzzing, all five MPIs, long proofs, a browser; CI runs them as well

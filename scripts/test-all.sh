@@ -196,6 +196,7 @@ if part hosts; then
 fi
 
 if part packages; then
+  step wheel tests/lab/wheel.sh
   for name in debian-package portable clean-debian; do
     if [ "$(id -u)" = 0 ]; then
       step "$name" "tests/lab/$name.sh"

@@ -11,11 +11,30 @@
 
 `import huddle.torch` registers the back end "huddle" of torch.distributed.
 """
-from .communicator import Communicator
-from .element_types import Operator, Type
-from .errors import BadInput, Error, LibraryNotFound, Misused, PeerLost
-from .results import BadResults, Results, load
+import importlib
+
+__version__ = "0.1.0"
+TYPE_CHECKING = False  # type checkers assume True
+if TYPE_CHECKING:
+    from .communicator import Communicator
+    from .element_types import Operator, Type
+    from .errors import BadInput, Error, LibraryNotFound, Misused, PeerLost
+    from .results import BadResults, Results, load
+
+# The modules of the public names. They are imported on first use: a program needs only some of them.
+_MODULES = {"Communicator": "communicator", "Operator": "element_types", "Type": "element_types",
+            **dict.fromkeys(("BadInput", "Error", "LibraryNotFound", "Misused", "PeerLost"), "errors"),
+            **dict.fromkeys(("BadResults", "Results", "load"), "results")}
 
 __all__ = ["BadInput", "BadResults", "Communicator", "Error", "LibraryNotFound", "Misused", "Operator", "PeerLost",
            "Results", "Type", "load"]
-__version__ = "0.1.0"
+
+
+def __getattr__(name):
+    if name not in _MODULES:
+        raise AttributeError(f"module 'huddle' has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
