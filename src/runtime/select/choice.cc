@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "model/machine/cost.h"
 #include "runtime/node/locality.h"
@@ -57,23 +58,25 @@ std::optional<Choice<Candidate>> choose(const Request& request, const node::Rank
   return choice;
 }
 
-std::optional<Plan> alternative_to(const Plan& usual, const Request& request,
-                                   const node::RankLocality& locality,
-                                   const machine::CostModel& model,
-                                   const TeamResources& resources) {
-  // Predictions are rarely wrong by this factor, even if the machine has not been calibrated.
-  constexpr double most_ratio = 4;
-  const Candidate* usual_candidate = nullptr;
-  const Candidate* best = nullptr;
-  const auto all = candidates(request, locality, model, resources);
-  for (const Candidate& candidate : all) {
-    const Candidate*& of_kind = is_by(algorithm_name(usual), candidate) ? usual_candidate : best;
-    if (of_kind == nullptr || candidate.ns < of_kind->ns) of_kind = &candidate;
+std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request,
+                                       const node::RankLocality& locality,
+                                       const machine::CostModel& model,
+                                       const TeamResources& resources) {
+  std::vector<Candidate> fastest;  // of each algorithm
+  for (const Candidate& candidate : candidates(request, locality, model, resources)) {
+    if (is_by(algorithm_name(usual), candidate)) continue;
+    const auto same = std::find_if(fastest.begin(), fastest.end(), [&](const Candidate& other) {
+      return is_by(algorithm_name(other.plan), candidate);
+    });
+    if (same == fastest.end()) {
+      fastest.push_back(candidate);
+    } else if (candidate.ns < same->ns) {
+      *same = candidate;
+    }
   }
-  if (best == nullptr) return std::nullopt;
-  const bool is_hopeless =
-      usual_candidate != nullptr && best->ns > most_ratio * usual_candidate->ns;
-  return is_hopeless ? std::nullopt : std::optional(best->plan);
+  std::sort(fastest.begin(), fastest.end(),
+            [](const Candidate& a, const Candidate& b) { return a.ns < b.ns; });
+  return fastest;
 }
 
 namespace {

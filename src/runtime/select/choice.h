@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "model/machine/cost.h"
 #include "model/machine/machine.h"
@@ -44,12 +45,12 @@ std::optional<Choice<Candidate>> choose(const Request& request, const node::Rank
                                         const machine::CostModel& model,
                                         const TeamResources& resources);
 
-// Returns the cheapest plan of the algorithms other than that of `usual`, for buffers anywhere.
-// Returns nothing if there is none, or if it is predicted to be much slower.
-// Requires: `usual` can handle the request.
-std::optional<Plan> alternative_to(const Plan& usual, const Request& request,
-                                   const node::RankLocality& locality,
-                                   const machine::CostModel& model, const TeamResources& resources);
+// Returns the cheapest candidate of each algorithm other than that of `usual`, for buffers
+// anywhere, the cheapest first. Requires: `usual` can handle the request.
+std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request,
+                                       const node::RankLocality& locality,
+                                       const machine::CostModel& model,
+                                       const TeamResources& resources);
 
 // Returns the predicted speed-up by a shared heap: time without it divided by time with it, as the
 // geometric mean over some collectives with large messages among all cores.

@@ -42,20 +42,25 @@ Decision decide(const select::Request& request, const SelectionInputs& selection
   return decision;
 }
 
-std::optional<select::Plan> agreed_alternative(TeamMemory& team_memory, const select::Plan& usual,
-                                               const select::Request& request,
-                                               const SelectionInputs& selection_inputs) {
+std::optional<Alternative> agreed_alternative(TeamMemory& team_memory, const select::Plan& usual,
+                                              const select::Request& request,
+                                              const SelectionInputs& selection_inputs,
+                                              std::size_t passed_over) {
   Decision mine;
+  double predicted_ns = 0;
   mine.rank_error = RankError::of([&] {
     if (team_memory.rank() != 0) return;
-    const auto plan =
-        select::alternative_to(usual, request, selection_inputs.locality(),
-                               selection_inputs.model(), selection_inputs.resources());
-    if (plan) mine.choice = {*plan, std::nullopt};
+    const auto all =
+        select::alternatives_to(usual, request, selection_inputs.locality(),
+                                selection_inputs.model(), selection_inputs.resources());
+    if (all.empty()) return;
+    const select::Candidate& one = all[passed_over % all.size()];
+    mine.choice = {one.plan, std::nullopt};
+    predicted_ns = one.ns;
   });
   const Decision common = team_memory.gather(mine).front();
   if (common.rank_error.is_any() || !common.choice) return std::nullopt;
-  return common.choice->usual;
+  return Alternative{common.choice->usual, predicted_ns};
 }
 
 Decision decision_of(std::span<const Decision> by_rank, const select::Request& request) {

@@ -60,12 +60,18 @@ template <class Prepare>
 Decision agreed_decision(TeamMemory& team_memory, const select::Request& request,
                          const SelectionInputs& selection_inputs, Prepare prepare);
 
-// Collective. Returns the plan that rank 0 predicts to be the fastest of the algorithms other than
-// that of `usual`, for buffers anywhere. Returns nothing if there is none, or if rank 0 lacks
-// memory.
-std::optional<select::Plan> agreed_alternative(TeamMemory& team_memory, const select::Plan& usual,
-                                               const select::Request& request,
-                                               const SelectionInputs& selection_inputs);
+// An algorithm that the tuner compares with the chosen one.
+struct Alternative {
+  select::Plan plan;
+  double predicted_ns = 0;  // known on rank 0 only
+};
+// Collective. Returns the algorithm other than that of `usual` that rank 0 predicts to be the
+// fastest for buffers anywhere, after `passed_over` faster ones; counts from the fastest again
+// after the slowest. Returns nothing if there is none, or if rank 0 lacks memory.
+std::optional<Alternative> agreed_alternative(TeamMemory& team_memory, const select::Plan& usual,
+                                              const select::Request& request,
+                                              const SelectionInputs& selection_inputs,
+                                              std::size_t passed_over);
 
 // Returns rank 0's decision, given one decision per rank. Throws as agreed_decision() does.
 Decision decision_of(std::span<const Decision> by_rank, const select::Request& request);

@@ -202,10 +202,12 @@ class Team {
   struct Chosen {
     select::Choice<BoundPlan> choice;
     std::string_view forced;  // owned by the selection inputs
-    // The fastest other algorithm by predicted times; determined when the tuner first requests it.
+    // Another algorithm, determined when the tuner first requests it. Each trial in which it is not
+    // the fastest makes room for the next one.
     bool has_sought_alternative = false;
-    std::optional<select::Plan> alternative_plan = std::nullopt;
-    std::optional<BoundPlan> alternative = std::nullopt;  // once it is set up
+    std::size_t passed_over = 0;  // algorithms
+    std::optional<Alternative> next_alternative = std::nullopt;
+    std::optional<BoundPlan> alternative = std::nullopt;  // the same, once it is set up
   };
 
   void begin_other_turn(const TunedCall& call);

@@ -16,23 +16,31 @@ namespace huddle::team {
 // Collective until the alternative is set up. Returns the usual plan if there is no alternative, if
 // it is not set up yet, or if a rank lacks memory for it.
 const BoundPlan& Team::alternative_to(Chosen& chosen, const select::Request& request) {
+  if (turn_.needs_other && chosen.alternative) {
+    ++chosen.passed_over;
+    chosen.alternative.reset();
+    chosen.has_sought_alternative = false;
+  }
+  turn_.needs_other = false;
   if (!chosen.has_sought_alternative) {
     chosen.has_sought_alternative = true;
-    chosen.alternative_plan =
-        agreed_alternative(team_memory_, chosen.choice.usual.plan(), request, *selection_inputs_);
+    chosen.next_alternative = agreed_alternative(team_memory_, chosen.choice.usual.plan(), request,
+                                                 *selection_inputs_, chosen.passed_over);
   }
-  if (chosen.alternative_plan && !chosen.alternative) set_up_alternative(chosen);
+  if (chosen.next_alternative && !chosen.alternative) set_up_alternative(chosen);
   if (chosen.alternative) return *chosen.alternative;
-  if (turn_.is_in_trial && !chosen.alternative_plan) tuner_.drop_alternative(turn_);
+  if (turn_.is_in_trial && !chosen.next_alternative) tuner_.drop_alternative(turn_);
   return chosen.choice.usual;
 }
 
 // Collective. Postpones the set-up if the class's calls have not taken much longer than it would.
 void Team::set_up_alternative(Chosen& chosen) {
-  const select::Plan& plan = *chosen.alternative_plan;
+  const select::Plan& plan = chosen.next_alternative->plan;
   if (turn_.is_in_trial) {
-    const std::uint32_t own =
-        rank_ == 0 ? tuner_.calls_that_justify(turn_, engine_.set_up_ns(plan)) : 0;
+    const std::uint32_t own = rank_ == 0
+                                  ? tuner_.calls_that_justify(turn_, engine_.set_up_ns(plan),
+                                                              chosen.next_alternative->predicted_ns)
+                                  : 0;
     const std::uint32_t calls = team_memory_.gather(own).front();
     if (calls > 0) return tuner_.postpone_alternative(turn_, calls);
   }
@@ -41,7 +49,7 @@ void Team::set_up_alternative(Chosen& chosen) {
   } catch (const FailureError&) {
     chosen.alternative.reset();
   }
-  if (!chosen.alternative) chosen.alternative_plan.reset();
+  if (!chosen.alternative) chosen.next_alternative.reset();
 }
 
 // Collective.

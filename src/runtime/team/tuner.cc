@@ -28,12 +28,16 @@ constexpr double hopeless_ratio = 1.5;
 // A result replaces the previous one only if the gain exceeds the noise of the medians.
 constexpr double least_ratio = 0.97;
 
+// Predictions are rarely wrong by this factor, even if the machine has not been calibrated.
+constexpr double usual_error = 4;
+
 // Assumed time in which the ranks combine the times of a round.
 constexpr double verdict_ns = 5000;
 // The largest part of the time of the calls that trials may cost.
 constexpr double most_cost = 0.01;
 constexpr double most_calls_until_next = 1 << 30;
-constexpr std::uint8_t most_confirmations = 10;
+constexpr int usual_alternatives = 3;
+constexpr std::uint8_t most_confirmations = usual_alternatives + 10;
 
 constexpr std::uint8_t bit_of(Implementation by) {
   return static_cast<std::uint8_t>(1U << static_cast<unsigned>(by));
@@ -162,6 +166,8 @@ Turn Tuner::step(Class& call_class) {
   const std::size_t in_block = trial.calls % trial.block_calls();
   ++trial.calls;
   turn.by = by_block(trial.remaining, trial.round, block);
+  turn.needs_other = turn.by == Implementation::alternative && trial.round == 0 && in_block == 0 &&
+                     call_class.is_tried && call_class.kept != Implementation::alternative;
   turn.is_timed = in_block > 0;
   if (turn.is_timed) {
     turn.sample = static_cast<std::uint8_t>(block * trial.block_samples() + in_block - 1);
@@ -196,13 +202,16 @@ void Tuner::Trial::leave_out_alternative() {
   --calls;
 }
 
-std::uint32_t Tuner::calls_that_justify(const Turn& turn, double set_up_ns) const {
+std::uint32_t Tuner::calls_that_justify(const Turn& turn, double set_up_ns,
+                                        double predicted_ns) const {
   const Trial& trial = trials_[turn.trial];
   double least_ns = std::numeric_limits<double>::max();
   for (const Sample& sample : trial.samples) {
     if (sample.leave_ns > 0) least_ns = std::min(least_ns, sample.leave_ns - sample.enter_ns);
   }
-  const double calls = set_up_ns / most_cost / std::max(1.0, least_ns) -
+  const double excess_ns =
+      calls_per_block.front() * std::max(0.0, predicted_ns - usual_error * least_ns);
+  const double calls = (set_up_ns + excess_ns) / most_cost / std::max(1.0, least_ns) -
                        static_cast<double>(trial.call_class->calls);
   return static_cast<std::uint32_t>(std::clamp(calls, 0.0, most_calls_until_next));
 }
@@ -275,7 +284,8 @@ std::optional<Implementation> fastest_of(const std::array<double, implementation
 }  // namespace
 
 // The gap until the next trial is as long as it takes until the slower implementations have cost at
-// most the permitted part of the time. It doubles with each trial that confirms the result.
+// most the permitted part of the time. Once most alternatives have had a trial, it doubles with
+// each trial that confirms the result.
 std::uint32_t Tuner::calls_until_next(const Trial& trial, const Verdict& verdict) {
   const double best_ns = verdict.median_ns[index_of(verdict.kept)];
   double lost_ns = verdict_ns * rounds;
@@ -286,8 +296,8 @@ std::uint32_t Tuner::calls_until_next(const Trial& trial, const Verdict& verdict
     lost_ns += calls * std::max(0.0, excess_ns);
   }
   const double calls = lost_ns / most_cost / std::max(1.0, best_ns);
-  return static_cast<std::uint32_t>(
-      std::min(most_calls_until_next, std::ldexp(calls, trial.call_class->confirmations)));
+  const int doublings = std::max(0, trial.call_class->confirmations - usual_alternatives);
+  return static_cast<std::uint32_t>(std::min(most_calls_until_next, std::ldexp(calls, doublings)));
 }
 
 // Returns the median times of the implementations, for a call of mean size.

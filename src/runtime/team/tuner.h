@@ -48,6 +48,7 @@ struct Turn {
   bool is_in_trial = false;
   bool is_timed = false;        // the caller reports the times with Tuner::end()
   bool is_verdict_due = false;  // the ranks first have to call Tuner::judge() and accept()
+  bool needs_other = false;     // another alternative than in the class's previous trial
   std::uint8_t trial = 0;       // valid in a trial
   std::uint8_t sample = 0;
 };
@@ -116,6 +117,7 @@ class Tuner {
     turn.by = known->kept;
     turn.is_in_trial = false;
     turn.is_timed = false;
+    turn.needs_other = false;
     return true;
   }
   // Begins any call.
@@ -131,9 +133,10 @@ class Tuner {
   // Requires: the turn is in a trial.
   void postpone_alternative(const Turn& turn, std::uint32_t calls);
   // Returns the number of calls of the class after which these calls have taken so long that the
-  // set-up of the alternative is a permitted part of it; 0 if they have. Differs between ranks.
+  // set-up of the alternative, and its first calls if it is predicted to be very slow, are a
+  // permitted part of it; 0 if they have. Differs between ranks.
   // Requires: the turn is in a trial.
-  std::uint32_t calls_that_justify(const Turn& turn, double set_up_ns) const;
+  std::uint32_t calls_that_justify(const Turn& turn, double set_up_ns, double predicted_ns) const;
 
   // Requires: a verdict is due.
   const Samples& samples(const Turn& turn) const { return trials_[turn.trial].samples; }

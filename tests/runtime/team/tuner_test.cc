@@ -48,6 +48,7 @@ class TunedRanks {
       turns[rank] = begun(*tuners_[rank], tuned);
     if (turns.front().is_verdict_due) agree(turns);
     const Implementation by = turns.front().by;
+    if (turns.front().needs_other) ++other_alternatives;
     double last_ns = now_ns_;
     std::array<double, tuned_ranks> enter_ns{};
     for (std::size_t rank = 0; rank < tuned_ranks; ++rank) {
@@ -73,6 +74,7 @@ class TunedRanks {
   }
   Tuner& tuner(std::size_t rank) { return *tuners_[rank]; }
 
+  int other_alternatives = 0;         // number of turns that needed one
   std::uint32_t postponed_calls = 0;  // of the alternative, if not 0
   std::function<double(std::size_t rank)> late_ns = [](std::size_t /*rank*/) { return 0; };
 
@@ -224,14 +226,29 @@ TEST(Tuner, PostponesAnAlternative) {
   EXPECT_EQ(calls.back(), Implementation::alternative);
 }
 
+// An alternative that was not the fastest makes room for another one in the next trial.
+TEST(Tuner, NeedsAnotherAlternativeAfterEachTrialThatItLoses) {
+  TunedRanks ranks;
+  ranks.calls(20'000, small_call, {1000, 1200, 1100});
+  EXPECT_GT(ranks.other_alternatives, 1);
+  const int before = ranks.other_alternatives;
+  ranks.calls(20'000, small_call, {1000, 500, 1100});
+  const int until_it_wins = ranks.other_alternatives;
+  EXPECT_LE(until_it_wins, before + 1);
+  ranks.calls(200'000, small_call, {1000, 500, 1100});
+  EXPECT_EQ(ranks.other_alternatives, until_it_wins);
+}
+
 TEST(Tuner, JustifiesASetUpByTheTimeOfTheCalls) {
   TunedRanks ranks;
   for (int i = 0; i < 7; ++i) ranks.call(small_call, {1000, 1000, 1000});
   const Turn turn = ranks.tuner(0).begin(small_call);
   ASSERT_EQ(turn.by, Implementation::alternative);
   // One percent of 8 calls of 1 us are 80 ns.
-  EXPECT_EQ(ranks.tuner(0).calls_that_justify(turn, 70), 0U);
-  EXPECT_NEAR(ranks.tuner(0).calls_that_justify(turn, 100'000), 10'000, 10);
+  EXPECT_EQ(ranks.tuner(0).calls_that_justify(turn, 70, 4000), 0U);
+  EXPECT_NEAR(ranks.tuner(0).calls_that_justify(turn, 100'000, 4000), 10'000, 10);
+  // Three calls that are predicted to take 34 us.
+  EXPECT_NEAR(ranks.tuner(0).calls_that_justify(turn, 10'000, 34'000), 10'000, 10);
 }
 
 TEST(Tuner, ReportsItsResultOnce) {
