@@ -105,5 +105,11 @@ PROGRAMS = (
             environment={"PYTHONPATH": ":".join(map(str, PETSC))}),
     Program("mpi4py, NumPy", "training by data-parallel ranks", ("python3-mpi4py", "python3-numpy"),
             (PYTHON, "-B", str(INPUTS / "training.py"))),
+    Program("ABINIT", "plane waves", ("abinit", "abinit-data"), ("abinit", str(INPUTS / "silicon.abi")),
+            environment={"OMP_NUM_THREADS": "1"}),
+    Program("CP2K", "Gaussian and plane waves", ("cp2k",), ("cp2k.psmp", "-i", str(INPUTS / "water.cp2k")),
+            environment={"OMP_NUM_THREADS": "1"}),
+    Program("GPAW", "real-space grid", ("gpaw",), ("gpaw", "python", str(INPUTS / "hydrogen.py")),
+            environment={"OMP_NUM_THREADS": "1"}),
     Program("HPCC", "benchmark suite", ("hpcc",), ("hpcc",), prepare_hpcc),
 )

@@ -27,8 +27,8 @@ DEBIAN = (
     ("LAMMPS", "lammps", "lmp", ("-in", "melt.lmp"), ("melt.lmp", "run             300", "run 25"), "Total wall time"),
     ("MPB", "mpb-mpi", "mpb-mpi", ("crystal.ctl",), ("crystal.ctl", "resolution 24", "resolution 8"),
      "total elapsed time"),
-    ("CP2K", "cp2k", "cp2k.psmp", ("-i", SOURCES / "water.cp2k"), None, "PROGRAM STOPPED IN"),
-    ("GPAW", "gpaw", "gpaw", ("python", SOURCES / "hydrogen.py"), None, "energy"),
+    ("CP2K", "cp2k", "cp2k.psmp", ("-i", "water.cp2k"), ("water.cp2k", "CUTOFF 300", "CUTOFF 80"), "PROGRAM STOPPED IN"),
+    ("GPAW", "gpaw", "gpaw", ("python", "hydrogen.py"), ("hydrogen.py", "h=0.2", "h=0.3"), "energy"),
 )
 
 
@@ -74,7 +74,7 @@ def training(peer, folder):
 
 
 def debian(name, package, program, arguments, shorter, expected, _peer, folder):
-    return Workload(name, (installed(program, package), *arguments), shortened(folder, *shorter) if shorter else None,
+    return Workload(name, (installed(program, package), *arguments), shortened(folder, *shorter),
                     expected=expected)
 
 

@@ -5,8 +5,8 @@ from ase.build import molecule
 from gpaw import GPAW
 
 atoms = molecule("H2")
-atoms.center(vacuum=2.5)
-atoms.calc = GPAW(mode="fd", h=0.25, txt=None)
+atoms.center(vacuum=3.5)
+atoms.calc = GPAW(mode="fd", h=0.2, txt=None)
 energy = atoms.get_potential_energy()
 if atoms.calc.wfs.world.rank == 0:
     print(f"energy {energy:.3f}")
