@@ -18,7 +18,7 @@ namespace huddle::threads {
 namespace {
 
 constexpr double line_bytes = 64;  // of all processors with such an event
-// Leaves most descriptors of a process, usually 1024, to the observation of page faults.
+// Leaves half of the usual limit of 1024 descriptors to the observation of page faults.
 constexpr std::size_t most_counters = 512;
 
 // Returns the first word after "name : " in /proc/cpuinfo.

@@ -36,6 +36,7 @@ constexpr double verdict_ns = 5000;
 // The largest part of the time of the calls that trials may cost.
 constexpr double most_cost = 0.01;
 constexpr double most_calls_until_next = 1 << 30;
+// Most operations have at most this number of alternatives.
 constexpr int usual_alternatives = 3;
 constexpr std::uint8_t most_confirmations = usual_alternatives + 10;
 

@@ -27,7 +27,7 @@ namespace huddle::team {
 
 enum class Implementation : std::uint8_t {
   chosen,       // the algorithm with the shortest predicted time
-  alternative,  // the one with the shortest predicted time of the team's other algorithms
+  alternative,  // another of the team's algorithms; trials compare them one after the other
   outside,      // run by the caller, for example by the MPI
 };
 inline constexpr std::size_t implementation_count = 3;
@@ -42,7 +42,7 @@ struct TunedCall {
   std::size_t blocks = 1;
 };
 
-// How the caller has to run a call.
+// Specifies how the caller runs a call.
 struct Turn {
   Implementation by = Implementation::chosen;
   bool is_in_trial = false;
