@@ -76,6 +76,7 @@ std::optional<std::uint64_t> MemoryCounters::bytes(pid_t thread) {
   auto counter = counters_.find(thread);
   if (counter == counters_.end() && counters_.size() < most_counters) {
     FileDescriptor opened = open_counter(*event_, thread);
+    if (!opened.is_open() && errno == ESRCH) return std::nullopt;  // the thread has ended
     if (opened.is_open()) counter = counters_.emplace(thread, std::move(opened)).first;
   }
   const std::optional<std::uint64_t> lines =
