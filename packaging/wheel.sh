@@ -26,7 +26,7 @@ mkdir -p "$place"
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
 
-# A pure wheel first, from a copy, because setuptools writes beside the sources.
+# Makes a pure wheel first, from a copy, because setuptools writes beside the sources.
 cp -r python "$place/python"
 find "$place/python" -name __pycache__ -exec rm -r {} +
 {
@@ -46,8 +46,8 @@ cp -r "$installed"/lib*/huddle "$package/lib"
 cp -r "$installed/include" "$package"
 cp -r "$installed"/share/huddle/{machines,papers} "$package/share/huddle"
 cp "$installed"/lib*/pkgconfig/huddle.pc "$package/lib/pkgconfig"
-# A wheel cannot contain symbolic links. The library has the name that programs load, and a script of the linker the one
-# that they are linked with.
+# A wheel cannot contain symbolic links. The library has the name that programs load. A linker script has the name
+# that the linker searches for.
 library=$(readelf --dynamic "$installed"/lib*/libhuddle.so | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 cp --dereference "$installed"/lib*/libhuddle.so "$package/lib/$library"
 echo "INPUT($library)" >"$package/lib/libhuddle.so"

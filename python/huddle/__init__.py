@@ -31,9 +31,11 @@ __all__ = ["BadInput", "BadResults", "Communicator", "Error", "LibraryNotFound",
 
 
 def __getattr__(name):
-    if name not in _MODULES:
-        raise AttributeError(f"module 'huddle' has no attribute {name!r}")
-    return getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+    if name in _MODULES:
+        return getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+    if name in _MODULES.values():
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module 'huddle' has no attribute {name!r}")
 
 
 def __dir__():

@@ -48,3 +48,8 @@ def test_every_public_name_can_be_imported():
     assert set(huddle.__all__) <= set(dir(huddle))
     with pytest.raises(AttributeError, match="absent"):
         huddle.absent  # pylint: disable=pointless-statement,no-member
+
+
+def test_submodules_are_attributes():
+    script = "import huddle; huddle.errors.PeerLost, huddle.results.load"
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -24,7 +24,7 @@ std::optional<double> memory_gb_per_s(const machine::CostModel& model, std::span
 std::optional<double> memory_gb_per_s(const machine::CostModel& model, const SlotTree& tree,
                                       const Mapping& mapping) {
   if (contended_levels(model.machine()).empty()) return std::nullopt;
-  // In no time at all, so that all of them stream all the time.
+  // The duration is 0, so that all of them stream all the time.
   const MemoryTraffic traffic{.seconds = 0, .bytes = std::vector<double>(mapping.size(), 1)};
   return MemoryTimes(model, tree, traffic, mapping).gb_per_s(mapping);
 }

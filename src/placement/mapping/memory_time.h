@@ -25,8 +25,8 @@ struct MemoryTraffic {
   std::vector<double> working_set_bytes = {};
 };
 
-// Specifies where the data of a moved element are: of a new run, in the NUMA node where it then
-// runs; of a running program, in the node where it ran before.
+// Specifies where the data of a moved element are. In a new run they follow it to its NUMA node. In
+// a running program they stay in the node on which it ran before.
 enum class Pages { follow, stay };
 
 // Returns the levels for which the machine file has copy curves of several concurrent copiers.

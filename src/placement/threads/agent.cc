@@ -240,6 +240,7 @@ std::optional<mapping::MemoryTraffic> Agent::traffic(const std::vector<int>& thr
 }
 
 std::optional<mapping::MemoryTraffic> Agent::whole_traffic(const std::vector<int>& threads) const {
+  if (whole_s_ <= 0) return std::nullopt;  // the program ended before the first decision
   return traffic(threads, whole_s_, &Traffic::whole);
 }
 
@@ -400,7 +401,10 @@ Decision Agent::spread_if_streaming(const Decision& decision, const mapping::Eve
   look_for_better(spread, events);
   const bool stays =
       spread.reason == Reason::best_already || spread.reason == Reason::too_little_gain;
-  return stays ? decision : spread;
+  if (!stays) return spread;
+  last_proposal_.reset();
+  adjust_interval(true);
+  return decision;
 }
 
 double Agent::refill_s(const mapping::SlotTree& tree) const {

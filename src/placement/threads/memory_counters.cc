@@ -18,7 +18,7 @@ namespace huddle::threads {
 namespace {
 
 constexpr double line_bytes = 64;  // of all processors with such an event
-// Leaves most descriptors of a process, usually 1024, to the observation of page faults.
+// Leaves half of the usual limit of 1024 descriptors to the observation of page faults.
 constexpr std::size_t most_counters = 512;
 
 // Returns the first word after "name : " in /proc/cpuinfo.
@@ -76,6 +76,7 @@ std::optional<std::uint64_t> MemoryCounters::bytes(pid_t thread) {
   auto counter = counters_.find(thread);
   if (counter == counters_.end() && counters_.size() < most_counters) {
     FileDescriptor opened = open_counter(*event_, thread);
+    if (!opened.is_open() && errno == ESRCH) return std::nullopt;  // the thread has ended
     if (opened.is_open()) counter = counters_.emplace(thread, std::move(opened)).first;
   }
   const std::optional<std::uint64_t> lines =

@@ -24,7 +24,8 @@ struct LineEvent {
 };
 
 // Returns the event of the processor that this /proc/cpuinfo describes. Nothing if its events of
-// cores also count lines from a cache that cores share, which say nothing about memory.
+// cores also count lines from a cache that cores share, which do not show the
+// traffic from memory.
 std::optional<LineEvent> memory_line_event(std::string_view cpuinfo);
 
 class MemoryCounters {

@@ -100,9 +100,9 @@ context::Sequence PairChannels::asked_ahead(context::Sequence tiles, context::Se
   return tiles < cells ? std::min(tiles, cells - tiles) : 0;
 }
 
-void PairChannels::expect(PairStream& in, context::Sequence told) {
-  if (told == size_word(in.block.bytes)) return;
-  const std::size_t sent = in.block.bytes - size_word(in.block.bytes) + told;
+void PairChannels::expect(PairStream& in, context::Sequence sent_size) {
+  if (sent_size == size_word(in.block.bytes)) return;
+  const std::size_t sent = in.block.bytes - size_word(in.block.bytes) + sent_size;
   if (!surprise_) surprise_ = {in.peer, sent, in.block.bytes};
   in.block.bytes = sent;
   in.is_unwanted = true;

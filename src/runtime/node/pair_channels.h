@@ -110,17 +110,18 @@ class PairChannels {
     const Channel& from_peer = channel(in.peer);
     const Address line = line_of(in.peer, ctx.rank(), from_peer.drained);
     const context::Sequence seen = ctx.wait(line, context::until_reached(from_peer.drained + one));
-    const context::Sequence told = in.moved == 0 ? ctx.load(line + size_offset) : 0;
-    drain_seen(ctx, in, seen, told, plan);
+    const context::Sequence sent_size = in.moved == 0 ? ctx.load(line + size_offset) : 0;
+    drain_seen(ctx, in, seen, sent_size, plan);
   }
 
-  // Drains a tile whose flag is `seen`. The first one of a block says the block's size.
+  // Drains a tile whose flag is `seen`. `sent_size` is the size word of the block's first tile.
+  // Ignored in later tiles.
   template <context::SingleCopyContext Ctx>
-  void drain_seen(Ctx& ctx, PairStream& in, context::Sequence seen, context::Sequence told,
+  void drain_seen(Ctx& ctx, PairStream& in, context::Sequence seen, context::Sequence sent_size,
                   const PairPlan& plan) {
     Channel& from_peer = channel(in.peer);
     in.is_announced = is_marked(seen);
-    if (in.moved == 0) expect(in, told);
+    if (in.moved == 0) expect(in, sent_size);
     const std::size_t bytes = in.next_bytes(plan);
     const bool is_whole = in.is_unwanted || take(ctx, in, bytes, plan);
     ctx.store(drained(ctx.rank(), in.peer), flag(from_peer.drained += one, !is_whole));
@@ -129,7 +130,7 @@ class PairChannels {
   }
 
   // Sends a block that fits behind a flag, in the same way as fill(), but in far fewer
-  // instructions: they would take as long as the transfer itself.
+  // instructions. Those of fill() would take as long as the transfer itself.
   template <context::SingleCopyContext Ctx>
   void send_short(Ctx& ctx, int peer, const Block& block) {
     Channel& to_peer = channel(peer);
@@ -154,10 +155,10 @@ class PairChannels {
     const Address line = line_of(peer, ctx.rank(), from_peer.drained);
     const context::Sequence next = from_peer.drained + one;
     const context::Sequence seen = ctx.wait(line, context::until_reached(next));
-    const context::Sequence told = ctx.load(line + size_offset);
-    if (is_marked(seen) || told != size_word(block.bytes)) {
+    const context::Sequence sent_size = ctx.load(line + size_offset);
+    if (is_marked(seen) || sent_size != size_word(block.bytes)) {
       PairStream in{peer, block};
-      drain_seen(ctx, in, seen, told, plan);
+      drain_seen(ctx, in, seen, sent_size, plan);
       while (in.bytes_left() > 0) drain(ctx, in, plan);
       return;
     }
@@ -272,7 +273,7 @@ class PairChannels {
   static context::Sequence size_word(std::size_t bytes) {
     return static_cast<context::Sequence>(bytes);
   }
-  void expect(PairStream& in, context::Sequence told);
+  void expect(PairStream& in, context::Sequence sent_size);
 
   // Copies the content of a cell or the block announced in it, or requests that the peer write the
   // block. Returns whether the data has arrived.
@@ -355,8 +356,8 @@ class PairChannels {
     return cell_of(holder, holder == writer ? reader : writer, tile);
   }
 
-  context::Sequence cells_;  // these two are powers of two
-  context::Sequence lines_;
+  context::Sequence cells_;  // a power of two
+  context::Sequence lines_;  // a power of two
   std::size_t cell_stride_;
   SharedLayout layout_;
   Departures departures_;

@@ -63,8 +63,8 @@ class PairExchange {
     return {peer, peer == rank ? Block{} : blocks.of(peer)};
   }
 
-  // Returns whether each of this rank's blocks is one tile that fits behind a flag. Other ranks may
-  // find otherwise in the same call.
+  // Returns whether each of this rank's blocks is one tile that fits behind a flag. The result
+  // may differ between ranks in the same call.
   static bool is_short(int ranks, const Blocks& outgoing, const Blocks& incoming,
                        const Plan& plan) {
     const std::size_t most = std::min(plan.tile_bytes, most_in_line);

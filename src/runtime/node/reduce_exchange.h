@@ -26,8 +26,8 @@ class ExchangeReduce {
   // Parameters that may differ between calls. Equal on all ranks.
   struct Plan {
     std::size_t round_bytes = most_in_line;  // at most the capacity
-    // Ping-pong only with two ranks. Readers take ownership only in a reduce, where the root is the
-    // only reader.
+    // Ping-pong only with two ranks. Readers take ownership only in a reduce, because the root
+    // is then the only reader.
     memory::CopyMethod method = {};
   };
 

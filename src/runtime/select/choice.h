@@ -46,7 +46,8 @@ std::optional<Choice<Candidate>> choose(const Request& request, const node::Rank
                                         const TeamResources& resources);
 
 // Returns the cheapest candidate of each algorithm other than that of `usual`, for buffers
-// anywhere, the cheapest first. Requires: `usual` can handle the request.
+// anywhere, the cheapest first.
+// Requires: `usual` can handle the request.
 std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request,
                                        const node::RankLocality& locality,
                                        const machine::CostModel& model,

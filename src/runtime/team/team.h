@@ -202,10 +202,9 @@ class Team {
   struct Chosen {
     select::Choice<BoundPlan> choice;
     std::string_view forced;  // owned by the selection inputs
-    // Another algorithm, determined when the tuner first requests it. Each trial in which it is not
-    // the fastest makes room for the next one.
+    // Another algorithm, determined when the tuner first requests it, and its number in the tuner.
     bool has_sought_alternative = false;
-    std::size_t passed_over = 0;  // algorithms
+    std::uint32_t number = 0;
     std::optional<Alternative> next_alternative = std::nullopt;
     std::optional<BoundPlan> alternative = std::nullopt;  // the same, once it is set up
   };

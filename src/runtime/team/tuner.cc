@@ -33,9 +33,12 @@ constexpr double usual_error = 4;
 
 // Assumed time in which the ranks combine the times of a round.
 constexpr double verdict_ns = 5000;
+// Assumed time in which rank 0 searches the next alternative.
+constexpr double search_ns = 20'000;
 // The largest part of the time of the calls that trials may cost.
 constexpr double most_cost = 0.01;
 constexpr double most_calls_until_next = 1 << 30;
+// Most operations have at most this number of alternatives.
 constexpr int usual_alternatives = 3;
 constexpr std::uint8_t most_confirmations = usual_alternatives + 10;
 
@@ -92,7 +95,7 @@ Turn Tuner::begin(const TunedCall& call) {
   if (known == nullptr) return {};
   ++calls_;
   ++known->calls;
-  if (known->trial == no_trial && known->calls < known->next_trial) return {.by = known->kept};
+  if (known->trial == no_trial && known->calls < known->next_trial) return kept_turn(*known);
   return step(*known);
 }
 
@@ -153,10 +156,10 @@ bool Tuner::start_trial(Class& call_class) {
 }
 
 Turn Tuner::step(Class& call_class) {
-  if (call_class.trial == no_trial && !start_trial(call_class)) return {.by = call_class.kept};
+  if (call_class.trial == no_trial && !start_trial(call_class)) return kept_turn(call_class);
   Trial& trial = trials_[call_class.trial];
   trial.latest_call = calls_;
-  Turn turn{.is_in_trial = true, .trial = call_class.trial};
+  Turn turn{.is_in_trial = true, .alternative = call_class.alternative, .trial = call_class.trial};
   const auto blocks = static_cast<std::size_t>(std::popcount(trial.remaining));
   if (trial.calls == trial.block_calls() * blocks) {
     turn.is_verdict_due = true;
@@ -166,8 +169,6 @@ Turn Tuner::step(Class& call_class) {
   const std::size_t in_block = trial.calls % trial.block_calls();
   ++trial.calls;
   turn.by = by_block(trial.remaining, trial.round, block);
-  turn.needs_other = turn.by == Implementation::alternative && trial.round == 0 && in_block == 0 &&
-                     call_class.is_tried && call_class.kept != Implementation::alternative;
   turn.is_timed = in_block > 0;
   if (turn.is_timed) {
     turn.sample = static_cast<std::uint8_t>(block * trial.block_samples() + in_block - 1);
@@ -288,7 +289,7 @@ std::optional<Implementation> fastest_of(const std::array<double, implementation
 // each trial that confirms the result.
 std::uint32_t Tuner::calls_until_next(const Trial& trial, const Verdict& verdict) {
   const double best_ns = verdict.median_ns[index_of(verdict.kept)];
-  double lost_ns = verdict_ns * rounds;
+  double lost_ns = verdict_ns * rounds + (trial.has_alternative ? search_ns : 0);
   for (const Implementation by : implementations) {
     const double excess_ns = verdict.median_ns[index_of(by)] - best_ns;
     // The first call of each block has no sample.
@@ -366,9 +367,14 @@ Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
   }
   result_ = {operation_of(call_class.key), most_bytes_of(call_class.key), verdict, trial.names};
   const bool is_confirmed = call_class.kept == verdict.kept && call_class.is_tried;
-  call_class.confirmations = is_confirmed && call_class.confirmations < most_confirmations
-                                 ? call_class.confirmations + 1
-                                 : 0;
+  const bool is_complete = trial.has_alternative || !call_class.has_alternative;
+  if (!is_confirmed) {
+    call_class.confirmations = 0;
+  } else if (is_complete && call_class.confirmations < most_confirmations) {
+    ++call_class.confirmations;
+  }
+  if (trial.has_alternative && verdict.kept != Implementation::alternative)
+    ++call_class.alternative;
   call_class.is_tried = true;
   call_class.kept = verdict.kept;
   call_class.next_trial = call_class.calls + verdict.calls_until_next;
@@ -376,7 +382,7 @@ Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
     call_class.next_trial = std::min(call_class.next_trial, call_class.alternative_from);
   call_class.trial = no_trial;
   trial.call_class = nullptr;
-  return {.by = call_class.kept};
+  return kept_turn(call_class);
 }
 
 std::optional<Tuner::Result> Tuner::take_result() { return std::exchange(result_, std::nullopt); }

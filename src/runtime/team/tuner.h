@@ -27,7 +27,7 @@ namespace huddle::team {
 
 enum class Implementation : std::uint8_t {
   chosen,       // the algorithm with the shortest predicted time
-  alternative,  // the one with the shortest predicted time of the team's other algorithms
+  alternative,  // another of the team's algorithms; trials compare them one after the other
   outside,      // run by the caller, for example by the MPI
 };
 inline constexpr std::size_t implementation_count = 3;
@@ -42,14 +42,16 @@ struct TunedCall {
   std::size_t blocks = 1;
 };
 
-// How the caller has to run a call.
+// Specifies how the caller runs a call.
 struct Turn {
   Implementation by = Implementation::chosen;
   bool is_in_trial = false;
   bool is_timed = false;        // the caller reports the times with Tuner::end()
   bool is_verdict_due = false;  // the ranks first have to call Tuner::judge() and accept()
-  bool needs_other = false;     // another alternative than in the class's previous trial
-  std::uint8_t trial = 0;       // valid in a trial
+  // The number of the class's alternative. Each trial that an alternative loses makes room for the
+  // next one.
+  std::uint32_t alternative = 0;
+  std::uint8_t trial = 0;  // valid in a trial
   std::uint8_t sample = 0;
 };
 
@@ -117,7 +119,7 @@ class Tuner {
     turn.by = known->kept;
     turn.is_in_trial = false;
     turn.is_timed = false;
-    turn.needs_other = false;
+    turn.alternative = known->alternative;
     return true;
   }
   // Begins any call.
@@ -161,6 +163,7 @@ class Tuner {
     std::uint8_t confirmations = 0;  // consecutive trials with the same result
     std::uint64_t calls = 0;
     std::uint64_t next_trial = calls_before_trial + 1;
+    std::uint32_t alternative = 0;       // number of the alternative
     std::uint64_t alternative_from = 0;  // the number of calls from which it takes part in trials
   };
   // The times of an implementation's calls. Each is divided by a weight that depends on the call's
@@ -204,6 +207,9 @@ class Tuner {
   Class* find(const TunedCall& call);
   Class* find_key(std::uint32_t key);
   Turn step(Class& call_class);
+  static Turn kept_turn(const Class& call_class) {
+    return {.by = call_class.kept, .alternative = call_class.alternative};
+  }
   bool start_trial(Class& call_class);
   Trial* free_trial();
   static void note_costs(Trial& trial, std::span<const Samples> by_rank);

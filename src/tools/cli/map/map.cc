@@ -227,7 +227,7 @@ class MapCommand : public Command {
     if ((compare_ || weighs_memory) && finding_of(subject) != mapping::Finding::sufficient) {
       subject.notes.push_back(evidence_text(subject));
     }
-    if (!weighs_memory) subject.notes.push_back(memory_note(matrix, model));
+    if (!weighs_memory) subject.notes.push_back(memory_note(matrix));
     if (compare_) {
       report_all(subject, model, context.console);
     } else {
@@ -316,17 +316,15 @@ class MapCommand : public Command {
     }
   }
 
-  std::string memory_note(const mapping::CommMatrix& matrix,
-                          const machine::CostModel& model) const {
+  // Returns the reason why the time to wait for memory is not predicted.
+  std::string memory_note(const mapping::CommMatrix& matrix) const {
     if (!matrix.memory) {
       return "the matrix does not contain the memory traffic of each rank or thread, so only the "
              "time of communication is predicted";
     }
     if (packs_) return "--pack ignores the time to wait for memory";
-    return can_predict_memory(model)
-               ? ""
-               : "the machine file contains no copy times of several cores, so the time to wait "
-                 "for memory is not predicted";
+    return "the machine file contains no copy times of several cores, so the time to wait for "
+           "memory is not predicted";
   }
 
   static std::vector<std::string> notes(const mapping::CommMatrix& matrix,

@@ -142,7 +142,7 @@ Bandwidth bandwidth_of(const mapping::MappingProblem& problem, const machine::Co
 // Runs a mapping method and measures its CPU time.
 MethodResult place_by(const mapping::MappingProblem& problem,
                       const mapping::MethodOptions& options);
-// Returns the present placement. `why`: no method was run.
+// Returns the present placement. `why` describes it, for example why no method was run.
 MethodResult left_alone(const mapping::MappingProblem& problem,
                         const mapping::MethodOptions& options, const std::string& why);
 
