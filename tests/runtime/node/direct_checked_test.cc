@@ -291,6 +291,9 @@ std::size_t mixed(int from, int to) { return static_cast<std::size_t>((2 * from 
 std::size_t five(int, int) { return 5; }
 std::size_t two(int, int) { return 2; }
 std::size_t one_way(int from, int) { return from == 0 ? 7 : 0; }
+// Blocks that fit behind a flag.
+std::size_t short_one_way(int from, int) { return from == 0 ? 2 : 0; }
+std::size_t one_or_two(int from, int) { return from == 0 ? 2 : 1; }
 std::size_t to_last(int, int to) { return to == 2 ? 4 : 0; }
 std::size_t to_middle(int, int to) { return to == 1 ? 6 : 0; }
 std::size_t from_first(int from, int to) {
@@ -426,6 +429,9 @@ TEST(DirectChecked, EveryErrorPlantedIntoAnnouncementsIsFound) {
   std::vector<Job> jobs = {
       pairs_job(2, {exchanged(2, five, all_written), exchanged(2, five, in_tiles)}),
       pairs_job(2, {exchanged(2, one_way, in_pairs)}),
+      pairs_job(2, {exchanged(2, two, in_pairs), exchanged(2, one_or_two, in_pairs),
+                    exchanged(2, two, in_pairs)}),
+      pairs_job(2, std::vector(5, exchanged(2, short_one_way, in_pairs))),
       pairs_job(2, {announced(2, five, as_ready), announced(2, two, as_ready),
                     announced(2, five, as_ready)}),
       pairs_job(3, {announced(3, mixed, staggered), announced(3, five, as_ready)}),
@@ -444,7 +450,14 @@ TEST(DirectChecked, EveryErrorPlantedIntoAnnouncementsIsFound) {
        only_a_hint(Fault::fewer),
        too_early_by_half("until_reached(to_peer.filled)"),
        too_early_by_half("until_reached(from_peer.drained + one)"),
+       too_early_by_half("until_reached(needed)"),
+       too_early_by_half("until_reached(next)"),
+       {Fault::relaxed, "until_reached(next)",
+        "the load of the size acquires the payload, and in the model it returns the latest"},
        {Fault::relaxed, "size_word(out.block.bytes)", "the store of the flag orders it"},
+       {Fault::relaxed, "size_word(block.bytes)", "the store of the flag orders it"},
+       {Fault::one_less, "from_peer.drained = next",
+        "the sender waits for a later line, which is drained without waiting for it"},
        {Fault::relaxed, "ctx.store(drained(ctx.rank(), peer)", "nothing but the flag was read"},
        {Fault::one_more, "ctx.store(drained(ctx.rank(), peer)",
         "says that it was not read: nobody asks where nothing is announced"},
