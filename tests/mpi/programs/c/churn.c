@@ -86,8 +86,9 @@ int main(int argc, char** argv) {
          times, before.descriptors, after.descriptors);
   expect(after.mappings <= before.mappings + 8, "%d communicators: %d mappings became %d", times,
          before.mappings, after.mappings);
-  // If activation pays off late, the first team is created after the warm-up, which is no leak.
-  expect(after.kilobytes <= before.kilobytes + 8192 + times / 50,
+  // If activation pays off late, the first team is created after the warm-up, and another
+  // algorithm is set up for a later trial. These are no leaks: later communicators use the same.
+  expect(after.kilobytes <= before.kilobytes + 2 * 8192 + times / 50,
          "%d communicators: %ld KB became %ld", times, before.kilobytes, after.kilobytes);
   MPI_Finalize();
   return verdict();
