@@ -8,8 +8,8 @@
 #include <poll.h>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -173,7 +173,7 @@ class Peers {
   ProcessIdentity me_;
   mutable std::mutex mutex_;  // guards known_ and departed_
   std::map<memory::ArenaId, std::weak_ptr<Peer>> known_;
-  std::deque<Departed> departed_;
+  std::list<Departed> departed_;
   single_copy::TracingPermits tracing_permits_;
   HeapViews heap_views_;
 };
