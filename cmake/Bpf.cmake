@@ -3,6 +3,8 @@
 #
 # Builds the BPF program that observes page faults: clang compiles it, and bpftool generates a skeleton header.
 # The program is optional.
+include(CheckCSourceCompiles)
+
 option(HUDDLE_BPF "Build the BPF program that watches page faults, where libbpf, clang and bpftool are there" ON)
 
 # huddle_bpf_faults(TARGET): adds the sources that load the BPF program, or a stub that reports why it is missing.
@@ -34,12 +36,16 @@ function(huddle_bpf_faults target)
   add_dependencies(${target} huddle_bpf_skeleton)
   target_sources(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/bpf_built/bpf_faults.cc)
   target_include_directories(${target} SYSTEM PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/bpf)
-  # Minimal systems have none of these libraries.
+  # Minimal systems have none of these libraries. Some builds of libelf need further ones, such as libzstd.
   find_library(HUDDLE_STATIC_LIBBPF libbpf.a)
   find_library(HUDDLE_STATIC_LIBELF libelf.a)
   find_library(HUDDLE_STATIC_ZLIB libz.a)
-  if(HUDDLE_STATIC_LIBBPF AND HUDDLE_STATIC_LIBELF AND HUDDLE_STATIC_ZLIB)
-    target_link_libraries(${target} PRIVATE ${HUDDLE_STATIC_LIBBPF} ${HUDDLE_STATIC_LIBELF} ${HUDDLE_STATIC_ZLIB})
+  set(static ${HUDDLE_STATIC_LIBBPF} ${HUDDLE_STATIC_LIBELF} ${HUDDLE_STATIC_ZLIB})
+  set(CMAKE_REQUIRED_LIBRARIES ${static})
+  check_c_source_compiles("#include <bpf/libbpf.h>
+    int main(void) { return bpf_object__open_mem(0, 0, 0) != 0; }" HUDDLE_LINKS_STATIC_LIBBPF)
+  if(HUDDLE_LINKS_STATIC_LIBBPF)
+    target_link_libraries(${target} PRIVATE ${static})
   else()
     target_link_libraries(${target} PRIVATE PkgConfig::libbpf)
   endif()

@@ -47,9 +47,17 @@ double hop_bytes(const MappingProblem& problem, const Mapping& mapping) {
   return sum;
 }
 
-PredictedTime predicted_time(const MappingProblem& problem, const Mapping& mapping) {
-  return {hop_bytes(problem, mapping) * problem.lines_per_byte,
+namespace {
+
+PredictedTime time_of(const MappingProblem& problem, const Mapping& mapping, double hop_bytes) {
+  return {hop_bytes * problem.lines_per_byte,
           problem.memory == nullptr ? 0 : problem.memory->ns(mapping)};
+}
+
+}  // namespace
+
+PredictedTime predicted_time(const MappingProblem& problem, const Mapping& mapping) {
+  return time_of(problem, mapping, hop_bytes(problem, mapping));
 }
 
 namespace {
@@ -124,8 +132,7 @@ Quality quality_of(const MappingProblem& problem, const Mapping& mapping) {
   for (std::size_t v = 0; v < mapping.size(); ++v) {
     if (mapping[v] != problem.present[v]) ++quality.moved;
   }
-  quality.time = {quality.hop_bytes * problem.lines_per_byte,
-                  problem.memory == nullptr ? 0 : problem.memory->ns(mapping)};
+  quality.time = time_of(problem, mapping, quality.hop_bytes);
   return quality;
 }
 

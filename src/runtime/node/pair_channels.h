@@ -114,8 +114,8 @@ class PairChannels {
     drain_seen(ctx, in, seen, sent_size, plan);
   }
 
-  // Drains a tile whose flag is `seen`. `sent_size` is the size word of the block's first tile.
-  // Ignored in later tiles.
+  // Drains a tile whose flag is `seen`. The first tile of a block contains the block's size,
+  // `sent_size`, which has no meaning for later tiles.
   template <context::SingleCopyContext Ctx>
   void drain_seen(Ctx& ctx, PairStream& in, context::Sequence seen, context::Sequence sent_size,
                   const PairPlan& plan) {
@@ -134,8 +134,7 @@ class PairChannels {
   template <context::SingleCopyContext Ctx>
   void send_short(Ctx& ctx, int peer, const Block& block) {
     Channel& to_peer = channel(peer);
-    const context::Sequence needed =
-        to_peer.filled - (to_peer.is_to_and_fro ? 0 : one * (lines_ - 1));
+    const context::Sequence needed = room_for(to_peer, false, lines_);
     if (!context::reached(to_peer.known_drained, needed)) {
       to_peer.known_drained = ctx.wait(drained(peer, ctx.rank()), context::until_reached(needed));
     }
@@ -262,11 +261,14 @@ class PairChannels {
   // ping-pong begins or ends, all cells must be empty; in between, a rank fills each cell every
   // other time.
   context::Sequence room_for(const PairStream& out, const PairPlan& plan) {
-    const Channel& to_peer = channel(out.peer);
-    if (to_peer.is_to_and_fro != plan.returns()) return to_peer.filled;
     const bool is_in_line = out.is_announced || fits_behind_flag(out.next_bytes(plan));
     const context::Sequence cells = plan.returns() ? std::min(2 * cells_, lines_) : cells_;
-    return to_peer.filled + one - one * (is_in_line ? lines_ : cells);
+    return room_for(channel(out.peer), plan.returns(), is_in_line ? lines_ : cells);
+  }
+  static context::Sequence room_for(const Channel& to_peer, bool returns,
+                                    context::Sequence places) {
+    if (to_peer.is_to_and_fro != returns) return to_peer.filled;
+    return to_peer.filled + one - one * places;
   }
 
   // Returns the lower 32 bits of a block's size, which the first tile carries for comparison.

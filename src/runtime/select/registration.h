@@ -42,12 +42,18 @@ struct ProtocolInputs {
 template <class PlanOfIt>
 struct Registration;
 
-// Returns the parameters of the instance that runs a plan whose data need this capacity.
-template <class Parameters>
-const Parameters& parameters_for(std::size_t capacity_bytes, const Parameters& small,
-                                 const Parameters& large) {
-  return capacity_bytes <= small.capacity_bytes ? small : large;
-}
+// The part of a registration whose protocol has a small instance and a large one. A plan whose
+// `bytes` fit into the small one uses that. `small` and `large` are the instances' parameters.
+template <class Protocol, auto bytes, auto small, auto large>
+struct InTwoSizes {
+  static const auto& parameters(const typename Protocol::Plan& plan, const ProtocolInputs& at) {
+    const auto& few = at.resources.small.*small;
+    return plan.*bytes <= few.capacity_bytes ? few : at.resources.*large;
+  }
+  static std::size_t capacity(const typename Protocol::Plan& plan, const ProtocolInputs& at) {
+    return parameters(plan, at).capacity_bytes;
+  }
+};
 
 template <>
 struct Registration<TreeBarrierPlan> {
@@ -155,16 +161,11 @@ void run_reduction(Protocol& protocol, Ctx& ctx, const PlanOfIt& plan, const Cal
 }
 
 template <>
-struct Registration<node::ExchangeReduce::Plan> {
+struct Registration<node::ExchangeReduce::Plan>
+    : InTwoSizes<node::ExchangeReduce, &node::ExchangeReduce::Plan::round_bytes,
+                 &TeamResources::Small::exchange, &TeamResources::exchange> {
   static constexpr std::string_view name = "exchange";
 
-  static const node::ExchangeReduce::Parameters& parameters(const node::ExchangeReduce::Plan& plan,
-                                                            const ProtocolInputs& at) {
-    return parameters_for(plan.round_bytes, at.resources.small.exchange, at.resources.exchange);
-  }
-  static std::size_t capacity(const node::ExchangeReduce::Plan& plan, const ProtocolInputs& at) {
-    return parameters(plan, at).capacity_bytes;
-  }
   static node::ExchangeReduce protocol(const node::ExchangeReduce::Plan& plan,
                                        const ProtocolInputs& at) {
     return {parameters(plan, at), at.reduction_order, context::first_sequence};
@@ -177,17 +178,11 @@ struct Registration<node::ExchangeReduce::Plan> {
 };
 
 template <>
-struct Registration<node::TreeReduce::Plan> {
+struct Registration<node::TreeReduce::Plan>
+    : InTwoSizes<node::TreeReduce, &node::TreeReduce::Plan::round_bytes,
+                 &TeamResources::Small::tree_reduce, &TeamResources::tree_reduce> {
   static constexpr std::string_view name = "blocks";
 
-  static const node::TreeReduce::Parameters& parameters(const node::TreeReduce::Plan& plan,
-                                                        const ProtocolInputs& at) {
-    return parameters_for(plan.round_bytes, at.resources.small.tree_reduce,
-                          at.resources.tree_reduce);
-  }
-  static std::size_t capacity(const node::TreeReduce::Plan& plan, const ProtocolInputs& at) {
-    return parameters(plan, at).capacity_bytes;
-  }
   static node::TreeReduce protocol(const node::TreeReduce::Plan& plan, const ProtocolInputs& at) {
     return {parameters(plan, at), at.reduction_order, context::first_sequence};
   }
@@ -213,17 +208,11 @@ struct Registration<node::SlicedReduce::Plan> {
 };
 
 template <>
-struct Registration<node::SlotExchange::Plan> {
+struct Registration<node::SlotExchange::Plan>
+    : InTwoSizes<node::SlotExchange, &node::SlotExchange::Plan::round_bytes,
+                 &TeamResources::Small::slot_exchange, &TeamResources::slot_exchange> {
   static constexpr std::string_view name = "slots";
 
-  static const node::SlotExchange::Parameters& parameters(const node::SlotExchange::Plan& plan,
-                                                          const ProtocolInputs& at) {
-    return parameters_for(plan.round_bytes, at.resources.small.slot_exchange,
-                          at.resources.slot_exchange);
-  }
-  static std::size_t capacity(const node::SlotExchange::Plan& plan, const ProtocolInputs& at) {
-    return parameters(plan, at).capacity_bytes;
-  }
   static node::SlotExchange protocol(const node::SlotExchange::Plan& plan,
                                      const ProtocolInputs& at) {
     return {parameters(plan, at), at.rank, at.ranks(), context::first_sequence};
@@ -240,17 +229,11 @@ struct Registration<node::SlotExchange::Plan> {
 };
 
 template <>
-struct Registration<node::RootedExchange::Plan> {
+struct Registration<node::RootedExchange::Plan>
+    : InTwoSizes<node::RootedExchange, &node::RootedExchange::Plan::round_bytes,
+                 &TeamResources::Small::rooted_exchange, &TeamResources::rooted_exchange> {
   static constexpr std::string_view name = "slots";
 
-  static const node::RootedExchange::Parameters& parameters(const node::RootedExchange::Plan& plan,
-                                                            const ProtocolInputs& at) {
-    return parameters_for(plan.round_bytes, at.resources.small.rooted_exchange,
-                          at.resources.rooted_exchange);
-  }
-  static std::size_t capacity(const node::RootedExchange::Plan& plan, const ProtocolInputs& at) {
-    return parameters(plan, at).capacity_bytes;
-  }
   static node::RootedExchange protocol(const node::RootedExchange::Plan& plan,
                                        const ProtocolInputs& at) {
     return {parameters(plan, at), context::first_sequence};
@@ -268,17 +251,11 @@ struct Registration<node::RootedExchange::Plan> {
 };
 
 template <>
-struct Registration<node::DoublingExchange::Plan> {
+struct Registration<node::DoublingExchange::Plan>
+    : InTwoSizes<node::DoublingExchange, &node::DoublingExchange::Plan::all_bytes,
+                 &TeamResources::Small::doubling_exchange, &TeamResources::doubling_exchange> {
   static constexpr std::string_view name = "doubling";
 
-  static const node::DoublingExchange::Parameters& parameters(
-      const node::DoublingExchange::Plan& plan, const ProtocolInputs& at) {
-    return parameters_for(plan.all_bytes, at.resources.small.doubling_exchange,
-                          at.resources.doubling_exchange);
-  }
-  static std::size_t capacity(const node::DoublingExchange::Plan& plan, const ProtocolInputs& at) {
-    return parameters(plan, at).capacity_bytes;
-  }
   static node::DoublingExchange protocol(const node::DoublingExchange::Plan& plan,
                                          const ProtocolInputs& at) {
     return {parameters(plan, at), at.rank, at.ranks(), context::first_sequence};

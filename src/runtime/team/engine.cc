@@ -155,13 +155,16 @@ Instance& Engine::instance_for(const PlanOfIt& plan) {
 }
 
 double Engine::set_up_ns(const select::Plan& plan) const noexcept {
-  // Measured on several machines: the first access to a page of shared memory takes about 1 us,
-  // and the ranks agree on the addresses in less than 20 us.
-  constexpr double ns_per_byte = 1000.0 / 4096;
+  // About 1 us per page (see small_queue_bytes). The ranks are assumed to agree on the addresses in
+  // 20 us.
+  constexpr double ns_per_byte = 1000.0 / node::page_bytes;
   constexpr double agreement_ns = 20000;
   const auto bytes_of = [this](const auto& one) -> std::optional<std::size_t> {
-    auto protocol = select::Registration<std::decay_t<decltype(one)>>::protocol(one, setting());
-    if (find_instance<decltype(protocol)>(one) != nullptr) return std::nullopt;
+    const auto make = [&] {
+      return select::Registration<std::decay_t<decltype(one)>>::protocol(one, setting());
+    };
+    if (find_instance<decltype(make())>(one) != nullptr) return std::nullopt;
+    const auto protocol = make();
     return memory_of(protocol).bytes + scratch_bytes_of(protocol);
   };
   try {

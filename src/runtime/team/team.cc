@@ -422,7 +422,8 @@ const BoundPlan& Team::bound_plan_for(const Call& call) {
   Chosen& chosen = chosen_for(call);
   last_forced_ = chosen.forced;
   if (turn_.by == Implementation::alternative) {
-    if (chosen.alternative && chosen.number == turn_.alternative) return *chosen.alternative;
+    if (chosen.alternative && chosen.alternative_number == turn_.alternative)
+      return *chosen.alternative;
     return alternative_to(chosen, request_for(call, false));
   }
   const auto& [usual, where_mapped] = chosen.choice;

@@ -202,9 +202,8 @@ class Team {
   struct Chosen {
     select::Choice<BoundPlan> choice;
     std::string_view forced;  // owned by the selection inputs
-    // Another algorithm, determined when the tuner first requests it, and its number in the tuner.
-    bool has_sought_alternative = false;
-    std::uint32_t number = 0;
+    // Another algorithm, determined when the tuner first requests its number.
+    std::optional<std::uint32_t> alternative_number = std::nullopt;
     std::optional<Alternative> next_alternative = std::nullopt;
     std::optional<BoundPlan> alternative = std::nullopt;  // the same, once it is set up
   };

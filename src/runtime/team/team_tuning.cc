@@ -16,13 +16,12 @@ namespace huddle::team {
 // Collective until the alternative is set up. Returns the usual plan if there is no alternative, if
 // it is not set up yet, or if a rank lacks memory for it.
 const BoundPlan& Team::alternative_to(Chosen& chosen, const select::Request& request) {
-  if (!chosen.has_sought_alternative || chosen.number != turn_.alternative) {
+  if (chosen.alternative_number != turn_.alternative) {
     last_run_ = nullptr;  // may be the present alternative
     chosen.alternative.reset();
-    chosen.has_sought_alternative = true;
-    chosen.number = turn_.alternative;
+    chosen.alternative_number = turn_.alternative;
     chosen.next_alternative = agreed_alternative(team_memory_, chosen.choice.usual.plan(), request,
-                                                 *selection_inputs_, chosen.number);
+                                                 *selection_inputs_, turn_.alternative);
   }
   if (chosen.next_alternative && !chosen.alternative) set_up_alternative(chosen);
   if (chosen.alternative) return *chosen.alternative;

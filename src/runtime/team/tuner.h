@@ -62,14 +62,14 @@ class Tuner {
   // they take in a loop; implementations that are much slower do not reach them.
   static constexpr std::array<std::uint8_t, 3> calls_per_block = {3, 5, 7};
   static constexpr std::uint8_t rounds = calls_per_block.size();
+  static constexpr std::size_t calls_of_all_rounds =
+      calls_per_block[0] + calls_per_block[1] + calls_per_block[2];
   static constexpr std::uint64_t calls_before_trial = 4;
 
  public:
   // Number of calls of a class after which its first trial has ended.
   static constexpr int calls_of_first_trial =
-      calls_before_trial +
-      (calls_per_block[0] + calls_per_block[1] + calls_per_block[2]) * int{implementation_count} +
-      1;
+      calls_before_trial + calls_of_all_rounds * implementation_count + 1;
   static constexpr std::size_t samples_per_round =
       (calls_per_block[rounds - 1] - 1) * implementation_count;
 
@@ -169,8 +169,7 @@ class Tuner {
   // The times of an implementation's calls. Each is divided by a weight that depends on the call's
   // size, because the sizes of a class differ.
   struct Costs {
-    std::array<double, calls_per_block[0] + calls_per_block[1] + calls_per_block[2] - rounds>
-        in_order{};
+    std::array<double, calls_of_all_rounds - rounds> in_order{};
     std::size_t count = 0;
     double weights = 0;  // sum
 

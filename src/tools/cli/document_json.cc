@@ -215,6 +215,12 @@ Json mpi_collectives_json(const Machine& machine) {
 
 }  // namespace
 
+Json time_json(const mapping::PredictedTime& time, bool knows_memory) {
+  return {{"communication_ns", time.communication_ns},
+          {"memory_ns", knows_memory ? Json(time.memory_ns) : Json()},
+          {"ns", time.ns()}};
+}
+
 void add_machine(Json& document, const Machine& machine) {
   document["name"] = machine.name;
   document["cpu_model"] = machine.topology.cpu_model;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "model/machine/machine.h"
+#include "placement/mapping/mapping.h"
 
 namespace huddle::cli {
 
@@ -20,6 +21,9 @@ Json json_document(int schema, std::string_view command);
 
 // Returns one line. Replaces bytes that are not UTF-8, for example in paths and variables.
 std::string json_text(const Json& document);
+
+// Returns the parts of a predicted time and their sum. The time to wait for memory may be unknown.
+Json time_json(const mapping::PredictedTime& time, bool knows_memory);
 
 // Adds name, topology and all figures of a machine to a document, in the same form for every
 // command. The keys are those of the machine file.

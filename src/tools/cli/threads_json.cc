@@ -37,13 +37,6 @@ Json unobserved_json(const threads::Unobserved& unobserved) {
   return json;
 }
 
-// Returns the predicted time per second of the run.
-Json time_json(const threads::Decision& decision, const mapping::PredictedTime& time) {
-  return {{"communication_ns", time.communication_ns},
-          {"memory_ns", decision.knows_memory ? Json(time.memory_ns) : Json()},
-          {"ns", time.ns()}};
-}
-
 Json decision_json(const threads::Decision& decision) {
   Json json = {{"time_ns", decision.time_ns},
                {"interval_ms", decision.interval_ms},
@@ -59,8 +52,9 @@ Json decision_json(const threads::Decision& decision) {
   json["wanted"] = decision.wanted;
   json["moved"] = decision.moved;
   json["saved"] = decision.saved;
-  json["before"] = time_json(decision, decision.before);
-  json["after"] = time_json(decision, decision.after);
+  // Per second of the run.
+  json["before"] = time_json(decision.before, decision.knows_memory);
+  json["after"] = time_json(decision.after, decision.knows_memory);
   json["gain_s"] = decision.gain_s;
   json["cost_s"] = decision.cost_s;
   return json;

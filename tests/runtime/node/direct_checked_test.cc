@@ -460,7 +460,7 @@ TEST(DirectChecked, EveryErrorPlantedIntoAnnouncementsIsFound) {
         "the sender waits for a later line, which is drained without waiting for it"},
        {Fault::relaxed, "ctx.store(drained(ctx.rank(), peer)", "nothing but the flag was read"},
        {Fault::one_more, "ctx.store(drained(ctx.rank(), peer)",
-        "says that it was not read: nobody asks where nothing is announced"},
+        "marks the tile as unread; without announcements the mark is not read"},
        {Fault::relaxed, "ctx.load(line + size_offset)", "whoever looks has seen that flag"},
        {Fault::relaxed, "flag + answer_offset", "the store of the flag orders it"},
        {Fault::relaxed, "drained_flag + answer_offset", "whoever looks has seen that flag"},

@@ -279,7 +279,7 @@ TEST(ExchangeChecked, EveryErrorPlantedIntoPairsIsFound) {
              {Fault::relaxed, "size_word(block.bytes)", "the store of the flag orders it"},
              {Fault::relaxed, "ctx.load(line + size_offset)", "whoever looks has seen that flag"},
              {Fault::one_more, "flag(from_peer.drained += one",
-              "says that it could not be read: nobody asks where nothing is announced"},
+              "marks the tile as unread; without announcements the mark is not read"},
              {Fault::one_more, "from_peer.drained = next", "the same"},
              {Fault::one_less, "from_peer.drained = next",
               "the sender waits for a later line, which is drained without waiting for it"}}));

@@ -205,7 +205,8 @@ class MapCommand : public Command {
     const mapping::SlotTree chosen = slot_tree(model, question);
     const bool is_where_it_ran = static_cast<int>(hosts.names.size()) == chosen.nodes();
     if (is_where_it_ran) constraints.nodes = hosts.of_element;
-    const bool weighs_memory = matrix.memory && !packs_ && can_predict_memory(model);
+    const bool weighs_memory =
+        matrix.memory && !packs_ && !mapping::contended_levels(model.machine()).empty();
     const mapping::SlotTree tree =
         weighs_memory ? all_slots(model, question, chosen.nodes()) : chosen;
     if (weighs_memory) constraints.present = present_in(matrix.graph, chosen, constraints);

@@ -13,12 +13,6 @@ namespace {
 
 Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
-Json time_json(const mapping::MappingProblem& problem, const mapping::PredictedTime& time) {
-  return {{"communication_ns", time.communication_ns},
-          {"memory_ns", problem.memory == nullptr ? Json() : Json(time.memory_ns)},
-          {"ns", time.ns()}};
-}
-
 Json quality_json(const mapping::Quality& quality, const mapping::MappingProblem& problem) {
   const mapping::SlotTree& tree = problem.tree;
   Json levels = Json::array();
@@ -28,7 +22,7 @@ Json quality_json(const mapping::Quality& quality, const mapping::MappingProblem
                       {"share", quality.share_of_level[level]},
                       {"largest_load", quality.largest_load[level]}});
   }
-  return {{"predicted", time_json(problem, quality.time)},
+  return {{"predicted", time_json(quality.time, problem.memory != nullptr)},
           {"hop_bytes", quality.hop_bytes},
           {"accuracy", quality.accuracy},
           {"levels", std::move(levels)},

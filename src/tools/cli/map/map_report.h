@@ -105,9 +105,6 @@ mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotOptions& 
 double network_ns(const machine::CostModel& model);
 inline constexpr double usual_network_ns = 1500;
 
-// Returns whether the machine file has the copy curves that MemoryTimes requires.
-bool can_predict_memory(const machine::CostModel& model);
-
 // Returns the tree of all allowed slots, for placements that weigh memory against communication.
 mapping::SlotTree all_slots(const machine::CostModel& model, SlotOptions question, int nodes);
 

@@ -126,10 +126,6 @@ mapping::MappingProblem problem_of(const mapping::Graph& graph, const mapping::S
   return problem;
 }
 
-bool can_predict_memory(const machine::CostModel& model) {
-  return !mapping::contended_levels(model.machine()).empty();
-}
-
 mapping::SlotTree all_slots(const machine::CostModel& model, SlotOptions question, int nodes) {
   question.packs = true;
   question.nodes = nodes;
