@@ -97,11 +97,11 @@ bool RankPlaces::are_in_order() const {
   return std::equal(first_ranks.begin(), first_ranks.end(), starts.begin());
 }
 
-void SetUpExchange::combine(std::span<std::byte> fact, memory::CombineFunction* combine) {
+void SetUpExchange::combine(std::span<std::byte> fact, memory::CombineFunction* combine_pair) {
   schedules::CallData data;
   data.output = {fact.data(), schedules::Sizes::cut(1, fact.size(), 1), 0};
   data.input = {fact.data(), data.output.sizes, 0};
-  const memory::Reduction reduction{combine, nullptr, fact.size(), false};
+  const memory::Reduction reduction{combine_pair, nullptr, fact.size(), false};
   run("allreduce:doubling", {.ranks = ranks_}, rank_, data, reduction, wire_);
 }
 
