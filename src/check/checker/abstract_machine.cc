@@ -157,10 +157,10 @@ void Machine::reduce(int rank, context::Address to, context::Address left, conte
 
 void Machine::expose(int rank, context::Address at, context::Address what) {
   check_reach(rank, at, context::exposure_bytes);
-  if (at.region != context::Region::shared) {
+  if (at.region() != context::Region::shared) {
     errors_.fail(fmt::format("{}: what is exposed is told in shared memory", text_of(at)));
   }
-  if (what.owner != rank) {
+  if (what.owner() != rank) {
     errors_.fail(fmt::format("rank {} exposes {}, which is not its own", rank, text_of(what)));
   }
   const auto bytes = encoded(what);
@@ -177,7 +177,7 @@ context::Address Machine::map_exposed(int rank, context::Address at) {
 void Machine::pull(int rank, context::Address to, context::Address at, std::size_t offset,
                    std::size_t n) {
   const context::Address from = what_is_exposed(rank, at) + offset;
-  check_reach(from.owner, from, n);
+  check_reach(from.owner(), from, n);
   check_reach(rank, to, n);
   require_apart(to, from, n);
   write(rank, to, read(rank, from, n), false);
@@ -186,7 +186,7 @@ void Machine::pull(int rank, context::Address to, context::Address at, std::size
 void Machine::push(int rank, context::Address at, std::size_t offset, context::Address from,
                    std::size_t n) {
   const context::Address to = what_is_exposed(rank, at) + offset;
-  check_reach(to.owner, to, n);
+  check_reach(to.owner(), to, n);
   check_reach(rank, from, n);
   require_apart(to, from, n);
   write(rank, to, read(rank, from, n), false);
@@ -195,17 +195,17 @@ void Machine::push(int rank, context::Address at, std::size_t offset, context::A
 bool Machine::has_reached(int rank, context::Address place) const {
   const auto& reached = reached_[static_cast<std::size_t>(rank)];
   const std::size_t at = exposed_at(place);
-  return place.region != context::Region::shared && at < reached.size() && reached[at];
+  return place.region() != context::Region::shared && at < reached.size() && reached[at];
 }
 
 void Machine::check_reach(int rank, context::Address place, std::size_t n) const {
-  const int as = has_reached(rank, place) ? place.owner : rank;
+  const int as = has_reached(rank, place) ? place.owner() : rank;
   if (const auto refusal = memory_.refusal(as, place, n)) errors_.fail(*refusal);
 }
 
 void Machine::check_flag(int rank, context::Address place) const {
   check_reach(rank, place, flag_bytes);
-  if (place.region != context::Region::shared) {
+  if (place.region() != context::Region::shared) {
     errors_.fail(fmt::format("{}: flags live in shared memory", text_of(place)));
   }
   if (place.offset % flag_bytes != 0) {
@@ -322,13 +322,13 @@ void Machine::write(int rank, context::Address place, std::vector<std::byte> byt
 // Returns the address that is exposed at `at`.
 context::Address Machine::what_is_exposed(int rank, context::Address at) {
   check_reach(rank, at, context::exposure_bytes);
-  const auto exposed = exposed_address(at.owner, read(rank, at, context::exposure_bytes));
+  const auto exposed = exposed_address(at.owner(), read(rank, at, context::exposure_bytes));
   if (!exposed) errors_.fail(fmt::format("{} exposes nothing", text_of(at)));
   return *exposed;
 }
 
 void Machine::require_apart(context::Address to, context::Address from, std::size_t n) const {
-  const bool same_part = to.region == from.region && to.owner == from.owner;
+  const bool same_part = to.region() == from.region() && to.owner() == from.owner();
   if (same_part && to.offset < from.offset + n && from.offset < to.offset + n) {
     errors_.fail(fmt::format("{} and {} overlap", text_of(to, n), text_of(from, n)));
   }

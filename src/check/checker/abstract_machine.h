@@ -119,12 +119,12 @@ class Machine {
   context::Address what_is_exposed(int rank, context::Address at);
   void require_apart(context::Address to, context::Address from, std::size_t n) const;
   bool is_watched(context::Address place) const {
-    return place.region == context::Region::shared || watched_[exposed_at(place)];
+    return place.region() == context::Region::shared || watched_[exposed_at(place)];
   }
   bool has_reached(int rank, context::Address place) const;
   std::size_t exposed_at(context::Address place) const {
-    return static_cast<std::size_t>(place.region) * cores_.size() +
-           static_cast<std::size_t>(place.owner);
+    return static_cast<std::size_t>(place.region()) * cores_.size() +
+           static_cast<std::size_t>(place.owner());
   }
   void require(const std::optional<Conflict>& conflict) const {
     if (conflict) errors_.fail(*conflict);

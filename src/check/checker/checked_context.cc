@@ -31,11 +31,11 @@ FaultSet faults_of_waiting(context::Until until, int ranks) {
 }  // namespace
 
 context::Address CheckedContext::placed(context::Address place) const {
-  if (place.owner != rank_) return place;
-  switch (place.region) {
+  if (place.owner() != rank_) return place;
+  switch (place.region()) {
     case context::Region::input:
       if (!buffers_.in_place) return place + buffers_.input;
-      return context::Address{context::Region::output, place.owner, place.offset} +
+      return context::Address{context::Region::output, place.owner(), place.offset} +
              buffers_.output + buffers_.input;
     case context::Region::output:
       return place + buffers_.output;
@@ -167,9 +167,9 @@ void CheckedContext::copy(context::Address to, context::Address from, std::size_
   faults.add(Fault::dropped, n > 0);
   faults.add(Fault::fewer, n > 0);
   faults.add(Fault::unfenced, n > 0 && kernel == memory::CopyKernel::nontemporal &&
-                                  to.region == context::Region::shared);
-  faults.add(Fault::wrong_owner, n > 0 && ranks() > 1 && to.region == context::Region::shared);
-  faults.add(Fault::wrong_source, n > 0 && ranks() > 1 && from.region == context::Region::shared);
+                                  to.region() == context::Region::shared);
+  faults.add(Fault::wrong_owner, n > 0 && ranks() > 1 && to.region() == context::Region::shared);
+  faults.add(Fault::wrong_source, n > 0 && ranks() > 1 && from.region() == context::Region::shared);
   const auto fault = execution_.fault_at(call.site, faults);
   if (fault == Fault::dropped) return;
   if (fault == Fault::fewer) --n;
@@ -184,7 +184,7 @@ void CheckedContext::copy_and_own(context::Address to, context::Address from, st
   FaultSet faults{};
   faults.add(Fault::dropped, n > 0);
   faults.add(Fault::fewer, n > 0);
-  faults.add(Fault::wrong_source, n > 0 && ranks() > 1 && from.region == context::Region::shared);
+  faults.add(Fault::wrong_source, n > 0 && ranks() > 1 && from.region() == context::Region::shared);
   const auto fault = execution_.fault_at(call.site, faults);
   if (fault == Fault::dropped) return;
   if (fault == Fault::fewer) --n;
@@ -195,7 +195,7 @@ void CheckedContext::copy_and_own(context::Address to, context::Address from, st
 void CheckedContext::own(context::Address place, std::size_t n, Where where) {
   const Call call{rank_, {Operation::keep, where}};
   FaultSet faults{};
-  faults.add(Fault::wrong_owner, n > 0 && ranks() > 1 && place.region == context::Region::shared);
+  faults.add(Fault::wrong_owner, n > 0 && ranks() > 1 && place.region() == context::Region::shared);
   if (execution_.fault_at(call.site, faults) == Fault::wrong_owner) place = next_owners(place);
   execution_.own(call, placed(place), n);
 }
@@ -203,13 +203,14 @@ void CheckedContext::own(context::Address place, std::size_t n, Where where) {
 void CheckedContext::reduce(context::Address to, context::Address left, context::Address right,
                             std::size_t count, const memory::Reduction& reduction, Where where) {
   const Call call{rank_, {Operation::reduce, where}};
-  const bool right_is_shared = right.region == context::Region::shared;
-  const bool some_source = right_is_shared || left.region == context::Region::shared;
+  const bool right_is_shared = right.region() == context::Region::shared;
+  const bool some_source = right_is_shared || left.region() == context::Region::shared;
   FaultSet faults{};
   faults.add(Fault::dropped, count > 0);
   faults.add(Fault::fewer, count > 0);
   faults.add(Fault::swapped, count > 0 && !reduction.commutative);
-  faults.add(Fault::wrong_owner, count > 0 && ranks() > 1 && to.region == context::Region::shared);
+  faults.add(Fault::wrong_owner,
+             count > 0 && ranks() > 1 && to.region() == context::Region::shared);
   faults.add(Fault::wrong_source, count > 0 && ranks() > 1 && some_source);
   const auto fault = execution_.fault_at(call.site, faults);
   if (fault == Fault::dropped) return;
@@ -260,7 +261,7 @@ bool CheckedContext::expose(context::Address at, context::Address what, Where wh
 std::optional<context::Address> CheckedContext::map_exposed(context::Address at, Where where) {
   const Call call{rank_, {Operation::reach, where}};
   FaultSet faults{};
-  faults.add(Fault::wrong_source, ranks() > 1 && execution_.is_reachable(at.owner));
+  faults.add(Fault::wrong_source, ranks() > 1 && execution_.is_reachable(at.owner()));
   const auto fault = execution_.fault_at(call.site, faults);
   if (fault == Fault::wrong_source) at = next_owners(at);
   return execution_.map_exposed(call, at);
@@ -273,7 +274,7 @@ single_copy::ErrorNumber CheckedContext::pull(context::Address to, context::Addr
   faults.add(Fault::dropped, n > 0);
   faults.add(Fault::fewer, n > 0);
   faults.add(Fault::wrong_source, n > 0 && ranks() > 1);
-  faults.add(Fault::wrong_owner, n > 0 && ranks() > 1 && to.region == context::Region::shared);
+  faults.add(Fault::wrong_owner, n > 0 && ranks() > 1 && to.region() == context::Region::shared);
   const auto fault = execution_.fault_at(call.site, faults);
   if (fault == Fault::dropped) return single_copy::fine;
   if (fault == Fault::fewer) --n;
@@ -289,7 +290,7 @@ single_copy::ErrorNumber CheckedContext::push(context::Address at, std::size_t o
   faults.add(Fault::dropped, n > 0);
   faults.add(Fault::fewer, n > 0);
   faults.add(Fault::wrong_owner, n > 0 && ranks() > 1);
-  faults.add(Fault::wrong_source, n > 0 && ranks() > 1 && from.region == context::Region::shared);
+  faults.add(Fault::wrong_source, n > 0 && ranks() > 1 && from.region() == context::Region::shared);
   const auto fault = execution_.fault_at(call.site, faults);
   if (fault == Fault::dropped) return single_copy::fine;
   if (fault == Fault::fewer) --n;

@@ -118,7 +118,7 @@ class CheckedContext {
                                 const Where& where);
   context::Address placed(context::Address place) const;
   context::Address next_owners(context::Address place) const {
-    return {place.region, (place.owner + 1) % ranks(), place.offset};
+    return {place.region(), (place.owner() + 1) % ranks(), place.offset};
   }
   context::Sequence update(Operation operation, context::Address flag, context::Sequence add,
                            const Where& where);

@@ -332,7 +332,7 @@ std::string Execution::waiting_text(int rank) const {
 }
 
 Trace::Touched Execution::touched(context::Address place, std::size_t n) const {
-  if (memory_.refusal(place.owner, place, n)) return {};
+  if (memory_.refusal(place.owner(), place, n)) return {};
   return {memory_.index(place), n};
 }
 

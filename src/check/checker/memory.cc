@@ -65,13 +65,13 @@ std::uint64_t Memory::digest() const {
 
 std::optional<std::string> Memory::refusal(int rank, context::Address place, std::size_t n) const {
   const std::string what = text_of(place, n);
-  if (place.owner < 0 || place.owner >= ranks_) {
-    return fmt::format("{}: there is no rank {}", what, place.owner);
+  if (place.owner() < 0 || place.owner() >= ranks_) {
+    return fmt::format("{}: there is no rank {}", what, place.owner());
   }
-  if (place.region != context::Region::shared && place.owner != rank) {
+  if (place.region() != context::Region::shared && place.owner() != rank) {
     return fmt::format("{} is out of rank {}'s reach", what, rank);
   }
-  const std::size_t limit = size(place.region);
+  const std::size_t limit = size(place.region());
   if (n > limit || place.offset > limit - n) {
     return fmt::format("{} is out of range, there are {} bytes", what, limit);
   }
@@ -79,24 +79,24 @@ std::optional<std::string> Memory::refusal(int rank, context::Address place, std
 }
 
 std::span<const std::byte> Memory::read(context::Address place, std::size_t n) const {
-  return std::span(part(place.region).bytes).subspan(within(place), n);
+  return std::span(part(place.region()).bytes).subspan(within(place), n);
 }
 
 void Memory::write(context::Address place, std::span<const std::byte> bytes) {
   if (bytes.empty()) return;
-  Part& p = part(place.region);
+  Part& p = part(place.region());
   const std::size_t first = within(place);
   p.dirty.mark(first, bytes.size());
   std::copy(bytes.begin(), bytes.end(), p.bytes.begin() + static_cast<std::ptrdiff_t>(first));
 }
 
 std::size_t Memory::within(context::Address place) const {
-  return static_cast<std::size_t>(place.owner) * size(place.region) + place.offset;
+  return static_cast<std::size_t>(place.owner()) * size(place.region()) + place.offset;
 }
 
 std::size_t Memory::index(context::Address place) const {
   std::size_t before = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(place.region); ++i) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(place.region()); ++i) {
     before += parts_[i].bytes.size();
   }
   return before + within(place);
@@ -133,7 +133,7 @@ static_assert(sizeof(Written) == context::exposure_bytes);
 }  // namespace
 
 std::array<std::byte, context::exposure_bytes> encoded(context::Address what) {
-  const Written written{mark, static_cast<std::uint16_t>(what.region),
+  const Written written{mark, static_cast<std::uint16_t>(what.region()),
                         static_cast<std::int32_t>(static_cast<std::ptrdiff_t>(what.offset))};
   std::array<std::byte, context::exposure_bytes> bytes{};
   std::memcpy(bytes.data(), &written, sizeof written);

@@ -202,7 +202,7 @@ void Execution::expose(const Call& call, context::Address at, context::Address w
 }
 
 std::optional<context::Address> Execution::map_exposed(const Call& call, context::Address at) {
-  if (!is_reachable(at.owner) || !enter(call)) return std::nullopt;
+  if (!is_reachable(at.owner()) || !enter(call)) return std::nullopt;
   if (trace_.on()) {
     trace_.note(call, fmt::format("reaches what {} exposes", text_of(at)),
                 {touched(at, context::exposure_bytes)});

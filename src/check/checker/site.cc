@@ -46,7 +46,7 @@ std::string_view name(context::Region region) {
 }
 
 std::string text_of(context::Address place) {
-  return fmt::format("{} of {} at {}", name(place.region), place.owner, place.offset);
+  return fmt::format("{} of {} at {}", name(place.region()), place.owner(), place.offset);
 }
 
 std::string text_of(context::Address place, std::size_t n) {

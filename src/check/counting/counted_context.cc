@@ -137,7 +137,7 @@ bool CountedContext::expose(context::Address at, context::Address what) {
 
 context::Address CountedContext::what_is_exposed(context::Address at) const {
   const auto exposed =
-      checker::exposed_address(at.owner, round_.read(rank_, at, context::exposure_bytes));
+      checker::exposed_address(at.owner(), round_.read(rank_, at, context::exposure_bytes));
   if (!exposed) throw UsageError("a rank wants what nobody exposes");
   return *exposed;
 }
@@ -154,7 +154,7 @@ single_copy::ErrorNumber CountedContext::pull(context::Address to, context::Addr
   ++counts().pulls;
   counts().pulled_bytes += bytes;
   const context::Address from = what_is_exposed(at) + offset;
-  const auto source = round_.read(from.owner, from, bytes);
+  const auto source = round_.read(from.owner(), from, bytes);
   round_.write(rank_, to, std::vector<std::byte>(source.begin(), source.end()));
   return single_copy::fine;
 }
@@ -165,7 +165,7 @@ single_copy::ErrorNumber CountedContext::push(context::Address at, std::size_t o
   counts().pushed_bytes += bytes;
   const context::Address to = what_is_exposed(at) + offset;
   const auto source = round_.read(rank_, from, bytes);
-  round_.write(to.owner, to, std::vector<std::byte>(source.begin(), source.end()));
+  round_.write(to.owner(), to, std::vector<std::byte>(source.begin(), source.end()));
   return single_copy::fine;
 }
 

@@ -134,7 +134,7 @@ void Round::write(int rank, context::Address place, std::span<const std::byte> b
 }
 
 void Round::require_reach(int rank, context::Address place, std::size_t n) const {
-  const int as = lets_reach() ? place.owner : rank;
+  const int as = lets_reach() ? place.owner() : rank;
   if (const auto refusal = memory_.refusal(as, place, n)) throw UsageError(*refusal);
 }
 

@@ -72,7 +72,7 @@ class Round {
   int next_after(int rank) const;
   void give_turn(int rank);
   void require_reach(int rank, context::Address place, std::size_t n) const;
-  bool is_shared(context::Address place) const { return place.region == context::Region::shared; }
+  bool is_shared(context::Address place) const { return place.region() == context::Region::shared; }
 
   const Job& job_;
   checker::Memory memory_;

@@ -20,8 +20,6 @@
 
 namespace huddle::context {
 
-// An address in a protocol: a region, its owner and an offset. Unlike a pointer, it has the same
-// meaning in every context and in every process.
 enum class Region : std::uint8_t {
   shared,       // the protocol's piece of the owner's arena; accessible to every rank
   input,        // the input buffer of the owner's caller; accessible to the owner only
@@ -30,13 +28,31 @@ enum class Region : std::uint8_t {
   peer_mapped,  // memory that a peer has exposed: an address from map_exposed(), plus an offset
 };
 
-struct Address {
-  Region region = Region::shared;
-  int owner = 0;
+// An address in a protocol: a region, its owner and an offset. Unlike a pointer, it has the same
+// meaning in every context and in every process.
+//
+// The region and the owner are in one word. The compiler would store two members separately and
+// load them together, and a processor delays such a load until the stores have left its store
+// buffer, behind a flag whose cache line a peer holds.
+class Address {
+ public:
+  constexpr Address() = default;
+  constexpr Address(Region region, int owner, std::size_t at)
+      : offset(at),
+        where_(std::uint64_t{static_cast<std::uint32_t>(owner)} << 32 |
+               static_cast<std::uint64_t>(region)) {}
+
+  constexpr Region region() const { return static_cast<Region>(where_ & 0xffU); }
+  constexpr int owner() const { return static_cast<int>(where_ >> 32); }
+  constexpr Address operator+(std::size_t bytes) const {
+    return {region(), owner(), offset + bytes};
+  }
+  bool operator==(const Address&) const = default;
+
   std::size_t offset = 0;
 
-  constexpr Address operator+(std::size_t bytes) const { return {region, owner, offset + bytes}; }
-  bool operator==(const Address&) const = default;
+ private:
+  std::uint64_t where_ = 0;
 };
 
 // Size and alignment of the place in shared memory at which a rank describes memory that it exposes

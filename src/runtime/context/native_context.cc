@@ -65,7 +65,7 @@ int NativeContext::wait_any(std::span<const AwaitedFlag> awaited) {
 }
 
 void NativeContext::wait_or_owner_death(Address place, Until until) {
-  while (!until.holds(load(place)) && !context_.waiting->is_gone(place.owner)) sched_yield();
+  while (!until.holds(load(place)) && !context_.waiting->is_gone(place.owner())) sched_yield();
 }
 
 void NativeContext::prefetch_write(Address place, std::size_t bytes) {

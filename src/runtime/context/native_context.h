@@ -70,7 +70,7 @@ class NativeContext {
   Sequence wait_stamped(Address place, Until until) {
     Sequence* const word = word_at(place);
     const Sequence seen = wait_at(Flag(*word), until);
-    if (stamp_in(word[1]) != stamp_) throw_calls_differ(place.owner);
+    if (stamp_in(word[1]) != stamp_) throw_calls_differ(place.owner());
     return seen;
   }
   void record_stamp(Address place) {
@@ -78,7 +78,7 @@ class NativeContext {
   }
   void compare_stamp(Address place) {
     const CallStamp seen = stamp_in(*word_at(own_stamp(place)));
-    if (seen != stamp_ && !seen.is_of_later_call_than(stamp_)) throw_calls_differ(place.owner);
+    if (seen != stamp_ && !seen.is_of_later_call_than(stamp_)) throw_calls_differ(place.owner());
   }
   int wait_any(std::span<const AwaitedFlag> awaited);
   void wait_all(std::span<const Address> places, Until until) {
@@ -114,23 +114,23 @@ class NativeContext {
   std::optional<Address> map_exposed(Address at) {
     const single_copy::RemoteAddress told = told_at(at);
     if (!single_copy::is_mapped(told)) return std::nullopt;
-    const std::byte* here = context_.peers[at.owner]->mapped(told);
-    return Address{Region::peer_mapped, at.owner, reinterpret_cast<std::uintptr_t>(here)};
+    const std::byte* here = context_.peers[at.owner()]->mapped(told);
+    return Address{Region::peer_mapped, at.owner(), reinterpret_cast<std::uintptr_t>(here)};
   }
   single_copy::ErrorNumber pull(Address to, Address at, std::size_t offset, std::size_t bytes) {
-    return context_.peers[at.owner]->read(address(to), told_at(at) + offset, bytes);
+    return context_.peers[at.owner()]->read(address(to), told_at(at) + offset, bytes);
   }
   single_copy::ErrorNumber push(Address at, std::size_t offset, Address from, std::size_t bytes) {
-    return context_.peers[at.owner]->write(told_at(at) + offset, address(from), bytes);
+    return context_.peers[at.owner()]->write(told_at(at) + offset, address(from), bytes);
   }
 
  private:
   using Flag = std::atomic_ref<Sequence>;
 
   std::byte* address(Address place) const {
-    switch (place.region) {
+    switch (place.region()) {
       case Region::shared:
-        return context_.shared[place.owner] + place.offset;
+        return context_.shared[place.owner()] + place.offset;
       case Region::input:
         // The cast is safe because protocols only read this region. With a single pointer type,
         // copy() is one function.

@@ -15,7 +15,7 @@
 
 namespace huddle::memory {
 
-enum class CopyKernel : std::uint8_t {
+enum class CopyKernel : std::uint32_t {
   plain,           // the C library's memcpy
   rep_movsb,       // the REP MOVSB instruction
   nontemporal,     // non-temporal stores of whole cache lines; does not read the target

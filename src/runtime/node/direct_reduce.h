@@ -216,7 +216,7 @@ class DirectReduce {
     const Address to = result_of(ctx, part, root, way);
     if (part.elements(mine) > 0) {
       combine(ctx, part.offset(mine), to, {part.elements(mine), reduction});
-      if (to.region == Region::scratch) {
+      if (to.region() == Region::scratch) {
         (void)exposures_.push(ctx, root, results, part.offset(mine), to, part.bytes(mine));
       }
     }

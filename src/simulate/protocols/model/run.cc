@@ -156,7 +156,7 @@ void Run::begin_report() {
 }
 
 Run::Line& Run::line(context::Address flag) {
-  auto& lines = lines_[static_cast<std::size_t>(flag.owner)];
+  auto& lines = lines_[static_cast<std::size_t>(flag.owner())];
   const auto [known, is_new] = lines.try_emplace(flag.offset / CacheContents::line_bytes);
   if (is_new) {
     known->second.values.fill(job_.first);
@@ -166,9 +166,9 @@ Run::Line& Run::line(context::Address flag) {
 }
 
 Run::Line* Run::line_around(context::Address place, std::size_t bytes) {
-  if (place.region != context::Region::shared) return nullptr;
+  if (place.region() != context::Region::shared) return nullptr;
   if (place.offset % CacheContents::line_bytes + bytes > CacheContents::line_bytes) return nullptr;
-  auto& lines = lines_[static_cast<std::size_t>(place.owner)];
+  auto& lines = lines_[static_cast<std::size_t>(place.owner())];
   const auto known = lines.find(place.offset / CacheContents::line_bytes);
   return known == lines.end() ? nullptr : &known->second;
 }
@@ -286,7 +286,7 @@ void Run::wake(Line& written) {
     for (const context::AwaitedFlag& each : one.awaited) std::erase(line(each.flag).waiting, rank);
     if (job_.traced) {
       spans_.push_back({rank, Span::Kind::wait, one.clock_ns, std::max(one.clock_ns, had_ns), 0,
-                        held->flag.owner});
+                        held->flag.owner()});
     }
     one.clock_ns = std::max(one.clock_ns, had_ns);
     one.awaited.clear();
@@ -361,7 +361,7 @@ void Run::find_read(int rank, context::Address place, std::size_t bytes,
     found.push_back({bytes, nearest});
     return;
   }
-  const bool is_shared = place.region == context::Region::shared;
+  const bool is_shared = place.region() == context::Region::shared;
   holdings_.read(rank, place, bytes, found, [&](int writer, std::size_t lines) {
     if (is_shared || writer != rank) count_lines(writer, rank, lines);
   });
@@ -421,7 +421,7 @@ void Run::copy(int rank, context::Address to, context::Address from, std::size_t
     own(rank, from, bytes);
   }
   find_written(rank, to, bytes, kernel, found_to_);
-  do_copy(rank, to.owner, kernel);
+  do_copy(rank, to.owner(), kernel);
   of(rank).work.bytes += static_cast<double>(bytes);
 }
 
@@ -435,7 +435,7 @@ void Run::copy_by_path(int rank, context::Address to, context::Address from, std
   find_written(rank, to, bytes, memory::CopyKernel::plain, found_to_);
   Work& work = of(rank).work;
   const double before_ns = work.alone_ns;
-  do_copy(rank, to.owner, memory::CopyKernel::plain);
+  do_copy(rank, to.owner(), memory::CopyKernel::plain);
   work.alone_ns = before_ns + alone_ns;
   work.bytes += static_cast<double>(bytes);
   if (figures_.path_resource() >= 0) {
@@ -458,12 +458,12 @@ void Run::caller_read(int rank, context::Address place, std::size_t bytes) {
 
 void Run::expose(int rank, context::Address at, context::Address what) {
   take_over(rank, line(at));
-  exposed_[{at.owner, at.offset}] = what;
+  exposed_[{at.owner(), at.offset}] = what;
 }
 
 context::Address Run::exposed(int rank, context::Address at) {
   look_at(rank, line(at));
-  const auto known = exposed_.find({at.owner, at.offset});
+  const auto known = exposed_.find({at.owner(), at.offset});
   if (known == exposed_.end()) throw UsageError("a rank wants what nobody exposes");
   return known->second;
 }
@@ -480,7 +480,7 @@ std::string Run::stalled_text() {
     for (const context::AwaitedFlag& each : one.awaited) {
       text += fmt::format("{} rank {} waits for {} at {} of rank {}'s memory, which holds {}",
                           text.back() == ':' ? "" : ";", rank, each.until.value, each.flag.offset,
-                          each.flag.owner, line(each.flag).values[slot(each.flag)]);
+                          each.flag.owner(), line(each.flag).values[slot(each.flag)]);
     }
   }
   return text;

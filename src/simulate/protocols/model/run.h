@@ -65,8 +65,8 @@ class CacheContents {
   using Pieces = std::map<std::int64_t, Piece>;  // by first line; no gaps in accessed places
 
   Pieces& pieces_of(context::Address place) {
-    return pieces_[static_cast<std::size_t>(place.owner) * 4 +
-                   static_cast<std::size_t>(place.region)];
+    return pieces_[static_cast<std::size_t>(place.owner()) * 4 +
+                   static_cast<std::size_t>(place.region())];
   }
   // Calls visit(bytes, first line, piece) for all pieces of the range, cut at its ends.
   template <class Visit>
@@ -159,7 +159,7 @@ void CacheContents::read(int rank, context::Address place, std::size_t bytes,
     } else if (own < 0) {
       const int peer = peer_with(piece, rank, true);
       side = peer >= 0 ? Side{Side::Where::peer_cache, peer, machine::HandoffKind::read_dirty}
-                       : Side{Side::Where::memory, place.owner, {}};
+                       : Side{Side::Where::memory, place.owner(), {}};
     }
     if (!has_had(piece, rank)) {
       if (piece.writer >= 0) {
@@ -179,7 +179,7 @@ void CacheContents::write(int rank, context::Address place, std::size_t bytes, b
   each(place, bytes, [&](std::size_t n, std::int64_t first, Piece& piece) {
     const int own = own_cache_with(piece, rank);
     const int peer = peer_with(piece, rank, false);
-    Side side{Side::Where::memory, place.owner, {}};
+    Side side{Side::Where::memory, place.owner(), {}};
     if (peer >= 0) {
       HandoffKind manner = HandoffKind::write_cached;
       if (piece.writer != rank && own >= 0) manner = HandoffKind::write_ping_pong;
