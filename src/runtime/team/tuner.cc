@@ -25,8 +25,11 @@ constexpr double bytes_of_small_call = 16.0 * KiB;
 // An implementation leaves a trial early if even its fastest call takes this many times as long as
 // the typical call of the fastest implementation.
 constexpr double hopeless_ratio = 1.5;
-// A result replaces the previous one only if the gain exceeds the noise of the medians.
+// A result replaces the previous one only if the gain is worth it and exceeds the noise, which
+// means that the new implementation's call is the faster one in most pairs of calls. If both are
+// equally fast, this happens by chance in about one of 50 trials with 12 calls of each.
 constexpr double least_ratio = 0.97;
+constexpr double least_faster_pairs = 0.75;
 
 // Predictions are rarely wrong by this factor, even if the machine has not been calibrated.
 constexpr double usual_error = 4;
@@ -219,7 +222,8 @@ std::uint32_t Tuner::calls_that_justify(const Turn& turn, double set_up_ns,
 
 namespace {
 
-// Returns the mean time of a rank without waiting, or nothing if a rank has no time for the call.
+// Returns the longest time of a rank without waiting, because a program waits for its slowest rank:
+// the root of a gather, for example. Returns nothing if a rank has no time for the call.
 std::optional<double> transfer_ns(select::Operation operation,
                                   std::span<const Tuner::Samples> by_rank, std::size_t number) {
   const auto times_of = [number](const Tuner::Samples& samples) {
@@ -231,12 +235,12 @@ std::optional<double> transfer_ns(select::Operation operation,
     if (samples[number].leave_ns == 0) return std::nullopt;
     entries.add(times_of(samples));
   }
-  double sum_ns = 0;
+  double most_ns = 0;
   for (const Tuner::Samples& samples : by_rank) {
     const select::CallTimes own = times_of(samples);
-    sum_ns += own.ns() - entries.waiting_ns(operation, own);
+    most_ns = std::max(most_ns, own.ns() - entries.waiting_ns(operation, own));
   }
-  return sum_ns / static_cast<double>(by_rank.size());
+  return most_ns;
 }
 
 double mean_bytes(std::span<const Tuner::Samples> by_rank, std::size_t number) {
@@ -254,6 +258,15 @@ void Tuner::Costs::add(double ns, double weight) {
   for (; place > 0 && in_order[place - 1] > cost; --place) in_order[place] = in_order[place - 1];
   in_order[place] = cost;
   weights += weight;
+}
+
+double Tuner::Costs::faster_pairs(const Costs& other) const {
+  std::size_t faster = 0;
+  for (std::size_t mine = 0; mine < count; ++mine) {
+    for (std::size_t theirs = 0; theirs < other.count; ++theirs)
+      faster += in_order[mine] < other.in_order[theirs] ? 1 : 0;
+  }
+  return static_cast<double>(faster) / static_cast<double>(count * other.count);
 }
 
 // Adds the times of a round.
@@ -348,7 +361,10 @@ Tuner::Verdict Tuner::judge(const Turn& turn, std::span<const Samples> by_rank) 
   }
   const double fastest_ns = verdict.median_ns[index_of(*fastest)];
   const double kept_ns = verdict.median_ns[index_of(verdict.kept)];
-  if (kept_ns == 0 || fastest_ns < least_ratio * kept_ns) verdict.kept = *fastest;
+  const bool is_faster = fastest_ns < least_ratio * kept_ns &&
+                         trial.costs[index_of(*fastest)].faster_pairs(
+                             trial.costs[index_of(verdict.kept)]) >= least_faster_pairs;
+  if (kept_ns == 0 || is_faster) verdict.kept = *fastest;
   verdict.remaining = trial.contenders(fastest_ns);
   verdict.is_final = trial.round + 1 == rounds || std::popcount(verdict.remaining) <= 1;
   verdict.calls_until_next = calls_until_next(trial, verdict);

@@ -176,6 +176,9 @@ class Tuner {
     void add(double ns, double weight);
     // Requires: there are times.
     double median() const { return (in_order[(count - 1) / 2] + in_order[count / 2]) / 2; }
+    // Returns the share of pairs, of one time of each, in which this one's is shorter.
+    // Requires: both have times.
+    double faster_pairs(const Costs& other) const;
   };
   struct Trial {
     Class* call_class = nullptr;  // null: unused
