@@ -225,16 +225,24 @@ bool may_run_in_mpi(const Process& process, Communicator& communicator, const Ca
   return true;
 }
 
+// The turn of a call that is not tuned.
+inline constexpr team::Turn by_prediction;
+
+template <CollectiveCall Call>
+team::TunedCall tuned_call(const Process& process, Communicator& communicator, const Call& call,
+                           std::optional<std::size_t> bytes) {
+  return {Call::operation, bytes.value_or(0), may_run_in_mpi(process, communicator, call),
+          blocks_in_size<Call>(communicator)};
+}
+
 // Begins a turn of the team's tuner. Calls that move no data are not tuned.
 template <CollectiveCall Call>
 const team::Turn& turn_of(Process& process, Communicator& communicator, const Call& call) {
-  static constexpr team::Turn by_prediction;
   if (!process.options().tunes || communicator.team == nullptr) return by_prediction;
   const std::optional<std::size_t> bytes = call.common_bytes(communicator);
   if (MovesData<Call> && bytes == 0) return by_prediction;
-  const team::Turn& turn = communicator.team->begin_turn(
-      {Call::operation, bytes.value_or(0), may_run_in_mpi(process, communicator, call),
-       blocks_in_size<Call>(communicator)});
+  const team::Turn& turn =
+      communicator.team->begin_turn(tuned_call(process, communicator, call, bytes));
   if (process.options().is_timed()) {
     if (const auto result = communicator.team->take_tuning_result()) process.stats().tried(*result);
   }
@@ -254,9 +262,9 @@ void end_turn(Communicator& communicator, const Call& call, const team::Turn& tu
 
 // Returns the reason why the MPI runs a call whose turn is outside the team.
 template <CollectiveCall Call>
-FallbackReason run_outside(Communicator& communicator, const Call& call, const team::Turn& turn) {
-  team::CallArguments arguments{.operation = Call::operation,
-                                .bytes = call.common_bytes(communicator).value_or(0)};
+FallbackReason run_outside(Communicator& communicator, const Call& call, std::size_t bytes,
+                           const team::Turn& turn) {
+  team::CallArguments arguments{.operation = Call::operation, .bytes = bytes};
   if constexpr (Rooted<Call>) arguments.root = call.root;
   communicator.team->note_outside_call(arguments);
   return turn.is_in_trial ? FallbackReason::compared : FallbackReason::faster_in_mpi;
@@ -303,78 +311,180 @@ inline bool falls_back_unseen(const Process& process, const Communicator* commun
          !process.options().verify;
 }
 
-template <CollectiveCall Call>
-int carry_out(Process& process, Call&& call) {
-  const bool counts = process.options().stats;
-  const bool is_timed = process.options().is_timed();
-  Communicator* communicator = nullptr;
+// Calls `attempt`, which runs a call through huddle or returns the fallback reason. After a
+// failure, reports it to the program and sets `error` to the status that the program gets.
+template <CollectiveCall Call, class Attempt>
+FallbackReason unless_failed(Process& process, Communicator* communicator, const Call& call,
+                             std::optional<int>& error, const Attempt& attempt) {
   try {
-    communicator = process.find(call.comm);
-    if (falls_back_unseen(process, communicator)) {
-      communicator->shares.count(communicator->fallback);
-      return call.run_by_mpi(process.real());
-    }
+    return attempt();
+  } catch (const context::PeerLost& lost) {
+    error = failed(process, call, lost, error_other);
+  } catch (const context::CallsDiffer& differ) {
+    error = failed(process, call, differ, differ.are_sizes() ? error_truncate : error_other);
+  } catch (const context::SizesDiffer& differ) {
+    error = failed(process, call, differ, error_truncate);
+  } catch (const UsageError&) {
+    // The elements are too large for every algorithm, on all ranks.
+    return FallbackReason::too_large;
+  } catch (const FailureError&) {
+    // Thrown on all ranks, before any data were moved.
+    return FallbackReason::no_memory;
+  } catch (const context::PathFailed& path) {
+    // Thrown on all ranks.
+    error = failed(process, call, path, error_other);
+  } catch (const std::exception& other) {
+    error = failed_alone(process, communicator, call, other);
+  }
+  return FallbackReason::none;
+}
+
+// A call that programs repeat with the same arguments: see repeated_calls.h.
+template <class Call>
+concept Repeatable = CollectiveCall<Call> &&
+    requires(const Call& call, const Communicator& communicator) {
+  { call.repeatable() } -> std::same_as<RepeatableArguments>;
+  // Returns whether huddle's call uses the program's buffers. Requires:
+  // inspect() was called, and huddle has run the call.
+  { call.has_plain_buffers(communicator) } -> std::same_as<bool>;
+};
+
+// Remembers a call that huddle has run, if the program repeats it.
+template <CollectiveCall Call>
+void note_repeated(Process& process, Communicator& communicator, const Call& call) {
+  if constexpr (Repeatable<Call>) {
+    if (process.options().verify || communicator.team == nullptr) return;
+    const auto bytes = call.common_bytes(communicator);
+    if (bytes == 0 || !call.has_plain_buffers(communicator)) return;
+    if (!communicator.repeated) communicator.repeated = RepeatedCalls::made();
+    const RepeatableArguments arguments = call.repeatable();
+    if (!communicator.repeated || !communicator.repeated->is_repeated(arguments)) return;
+    RepeatedCalls::Known known{tuned_call(process, communicator, call, bytes),
+                               communicator.team->latest_call()};
+    // The team's call may have referred to a reduction that no longer exists.
+    if constexpr (Reduction<Call>)
+      known.call.reduction = communicator.latest.reduction(call.type, call.op);
+    communicator.repeated->note(arguments, *bytes * static_cast<std::size_t>(communicator.ranks),
+                                known);
+  }
+}
+
+// Returns what is known about an earlier call with the same arguments, or null. All barriers of a
+// communicator are the same.
+template <CollectiveCall Call>
+const RepeatedCalls::Known* known_call(Process& process, Communicator* communicator,
+                                       const Call& call) {
+  if (communicator == nullptr) return nullptr;
+  if constexpr (Repeatable<Call>) {
+    if (!communicator->repeated) return nullptr;
+    const RepeatedCalls::Known* const known =
+        communicator->repeated->find(call.repeatable(), process.types().freed());
+    const bool may_be_on_device =
+        known != nullptr && process.devices().have_driver(communicator->looks);
+    return may_be_on_device ? nullptr : known;
+  } else if constexpr (!MovesData<Call>) {
+    static constexpr RepeatedCalls::Known barrier{.tuned = {Call::operation, 0, true}, .call = {}};
+    const bool is_known = communicator->team != nullptr && !process.options().verify &&
+                          process.options().handles(Call::operation);
+    return is_known ? &barrier : nullptr;
+  }
+  return nullptr;
+}
+
+// Requires: all ranks make the call.
+template <CollectiveCall Call>
+FallbackReason run_known(team::Team& team, const RepeatedCalls::Known& known) {
+  if constexpr (MovesData<Call>) {
+    if (team.vote_pending(false) && team.any_rank(false)) return FallbackReason::device_memory;
+    team.run(known.call);
+  } else {
+    team.barrier();
+  }
+  return FallbackReason::none;
+}
+
+// Runs a known call outside a trial. Returns its status.
+template <CollectiveCall Call>
+int carry_out_known(Process& process, Communicator& communicator, const Call& call,
+                    const RepeatedCalls::Known& known, const team::Turn& turn) {
+  std::optional<int> error;
+  const FallbackReason fallback = unless_failed(process, &communicator, call, error, [&] {
+    if (turn.by != team::Implementation::outside) return run_known<Call>(*communicator.team, known);
+    return run_outside(communicator, call, known.tuned.bytes, turn);
+  });
+  if (error) return *error;
+  if (fallback == FallbackReason::none) {
+    ++communicator.shares.handled;
+    return success;
+  }
+  communicator.shares.count(fallback);
+  return call.run_by_mpi(process.real());
+}
+
+// `known` may be null. Sets `turn` if the call is part of a trial.
+template <CollectiveCall Call>
+FallbackReason run_in_turn(Process& process, Communicator* communicator, const Call& call,
+                           const RepeatedCalls::Known* known, team::Turn& turn, StopWatch& watch) {
+  const FallbackReason fallback = fallback_reason(process, communicator, call);
+  if (fallback == FallbackReason::faster_in_mpi && communicator->internode) {
+    communicator->internode->note_fallback(Call::operation, requested_bytes(*communicator, call));
+  }
+  if (fallback != FallbackReason::none) return fallback;
+  const team::Turn& now = turn_of(process, *communicator, call);
+  if (now.is_in_trial) turn = now;
+  if (turn.is_timed) watch.start();
+  if (now.by == team::Implementation::outside)
+    return run_outside(*communicator, call, call.common_bytes(*communicator).value_or(0), turn);
+  // In a trial as well, so that calls take the time that they take outside one.
+  return known != nullptr ? run_known<Call>(*communicator->team, *known)
+                          : run(process, *communicator, call);
+}
+
+// Returns the status of a call that huddle has run.
+template <CollectiveCall Call>
+int end_handled(Process& process, Communicator& communicator, const Call& call,
+                const RepeatedCalls::Known* known, const team::Turn& turn, const StopWatch& watch) {
+  end_turn(communicator, call, turn, watch.call());
+  ++communicator.shares.handled;
+  communicator.shares.seconds += watch.seconds();
+  if (process.options().is_timed()) {
+    log_call(process, communicator, call, FallbackReason::none, algorithm_of(communicator, call),
+             watch.call());
+  }
+  if (process.options().stats) {
+    process.stats().handled(
+        Call::operation,
+        {algorithm_of(communicator, call), unserved_algorithm_of(communicator, call)},
+        bytes_of_call(&communicator, call), watch.seconds());
+  }
+  if (known == nullptr) note_repeated(process, communicator, call);
+  return error_of(process, communicator, call);
+}
+
+// Runs a call that is not known, is part of a trial, or is reported. `communicator` and `known` may
+// be null. Returns the status.
+template <CollectiveCall Call>
+int carry_out_new(Process& process, Communicator* communicator, Call& call,
+                  const RepeatedCalls::Known* known) {
+  try {
     inspect_and_count(process, communicator, call);
-  } catch (const InvalidCommunicator& error) {
-    if (process.options().verify)
-      process.verification().note_skipped(FallbackReason::invalid_arguments);
-    return error.status;
   } catch (const std::exception& error) {
     return failed_alone(process, communicator, call, error);
   }
-  const std::size_t bytes = counts ? bytes_of_call(communicator, call) : 0;
+  const bool is_timed = process.options().is_timed();
   // Before activation, the time of a call counts: see activation_cost.h.
   const bool is_young =
       communicator != nullptr && communicator->fallback == FallbackReason::not_activated;
   StopWatch watch(is_timed || is_young);
-  FallbackReason fallback = FallbackReason::none;
   team::Turn turn;  // in a trial
-  try {
-    fallback = fallback_reason(process, communicator, call);
-    if (fallback == FallbackReason::none) {
-      const team::Turn& now = turn_of(process, *communicator, call);
-      if (now.is_in_trial) turn = now;
-      if (turn.is_timed) watch.start();
-      fallback = now.by == team::Implementation::outside ? run_outside(*communicator, call, turn)
-                                                         : run(process, *communicator, call);
-    }
-    if (fallback == FallbackReason::faster_in_mpi && communicator->internode) {
-      communicator->internode->note_fallback(Call::operation, requested_bytes(*communicator, call));
-    }
-  } catch (const context::PeerLost& error) {
-    return failed(process, call, error, error_other);
-  } catch (const context::CallsDiffer& error) {
-    return failed(process, call, error, error.are_sizes() ? error_truncate : error_other);
-  } catch (const context::SizesDiffer& error) {
-    return failed(process, call, error, error_truncate);
-  } catch (const UsageError&) {
-    // The elements are too large for every algorithm, on all ranks.
-    fallback = FallbackReason::too_large;
-  } catch (const FailureError&) {
-    // Thrown on all ranks, before any data were moved.
-    fallback = FallbackReason::no_memory;
-  } catch (const context::PathFailed& error) {
-    // Thrown on all ranks.
-    return failed(process, call, error, error_other);
-  } catch (const std::exception& error) {
-    return failed_alone(process, communicator, call, error);
-  }
+  std::optional<int> error;
+  const FallbackReason fallback = unless_failed(process, communicator, call, error, [&] {
+    return run_in_turn(process, communicator, call, known, turn, watch);
+  });
+  if (error) return *error;
   if (fallback == FallbackReason::none) {
     watch.stop();
-    end_turn(*communicator, call, turn, watch.call());
-    ++communicator->shares.handled;
-    communicator->shares.seconds += watch.seconds();
-    if (is_timed) {
-      log_call(process, *communicator, call, fallback, algorithm_of(*communicator, call),
-               watch.call());
-    }
-    if (counts) {
-      process.stats().handled(
-          Call::operation,
-          {algorithm_of(*communicator, call), unserved_algorithm_of(*communicator, call)}, bytes,
-          watch.seconds());
-    }
-    return error_of(process, *communicator, call);
+    return end_handled(process, *communicator, call, known, turn, watch);
   }
   if (process.options().verify) process.verification().note_skipped(fallback);
   const int status = call.run_by_mpi(process.real());
@@ -387,10 +497,37 @@ int carry_out(Process& process, Call&& call) {
     if (is_young) communicator->mpi_ns += static_cast<std::uint64_t>(watch.call().ns());
     if (is_timed) log_call(process, *communicator, call, fallback, more, watch.call());
   }
-  if (counts) {
-    process.stats().fell_back(Call::operation, fallback, more, bytes, watch.seconds());
+  if (process.options().stats) {
+    process.stats().fell_back(Call::operation, fallback, more, bytes_of_call(communicator, call),
+                              watch.seconds());
   }
   return status;
+}
+
+template <CollectiveCall Call>
+int carry_out(Process& process, Call&& call) {
+  Communicator* communicator = nullptr;
+  try {
+    communicator = process.find(call.comm);
+  } catch (const InvalidCommunicator& error) {
+    if (process.options().verify)
+      process.verification().note_skipped(FallbackReason::invalid_arguments);
+    return error.status;
+  } catch (const std::exception& error) {
+    return failed_alone(process, communicator, call, error);
+  }
+  if (falls_back_unseen(process, communicator)) {
+    communicator->shares.count(communicator->fallback);
+    return call.run_by_mpi(process.real());
+  }
+  const RepeatedCalls::Known* const known = known_call(process, communicator, call);
+  if (known == nullptr || !process.has_plain_calls())
+    return carry_out_new(process, communicator, call, known);
+  // Null if the call may be part of a trial.
+  const team::Turn* const turn =
+      process.options().tunes ? communicator->team->begin_usual_turn(known->tuned) : &by_prediction;
+  return turn == nullptr ? carry_out_new(process, communicator, call, known)
+                         : carry_out_known(process, *communicator, call, *known, *turn);
 }
 
 }  // namespace huddle::mpi

@@ -179,6 +179,7 @@ void Communicators::retire(Communicator& communicator) {
   communicator.mpi_ns = 0;
   communicator.why = {};
   communicator.latest = {};
+  communicator.repeated.reset();
   communicator.log.reset();
 }
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "mpi/back_end/datatypes.h"
+#include "mpi/back_end/repeated_calls.h"
 #include "mpi/back_end/underlying_mpi.h"
 #include "mpi/call_log.h"
 #include "mpi/devices.h"
@@ -59,6 +60,7 @@ struct Communicator {
   std::optional<CallLog*> log;
   LibraryLoadMonitor::Looking looks{false};
   LatestFacts latest;
+  std::unique_ptr<RepeatedCalls> repeated;  // allocated when the first call is handled
   std::unique_ptr<team::Team> team;
   std::unique_ptr<internode::Team> internode;  // replaces `team` over several nodes
   // The pool entry of the team, whose `team` is empty while this communicator owns it; the team

@@ -76,6 +76,7 @@ Process::Process(const huddle_stub_interface& stub)
                             [this](const std::string& wrong) {
                               if (is_reporting_rank() && !are_settings_reported()) warn(wrong);
                             })),
+      has_plain_calls_(!options_.is_timed() && !options_.verify),
       null_(handle<Comm>(comm_null, stub.real)),
       world_(handle<Comm>(comm_world, stub.real)),
       self_(handle<Comm>(comm_self, stub.real)),

@@ -55,6 +55,8 @@ class Process {
   const Types& types() const { return types_; }
   const Operators& operators() const { return operators_; }
   const Options& options() const { return options_; }
+  // Returns whether calls are neither counted by operation, timed nor verified.
+  bool has_plain_calls() const { return has_plain_calls_; }
   Stats& stats() { return stats_; }
   CallLogs& logs() { return logs_; }
   // Returns the log of a communicator's calls, or null if they are not logged.
@@ -122,6 +124,7 @@ class Process {
   Types types_;
   Operators operators_;
   Options options_;
+  bool has_plain_calls_;
   Comm null_;
   Comm world_;
   Comm self_;

@@ -103,6 +103,11 @@ class Team {
     if (!tuner_.begin_like_latest(call, turn_)) begin_other_turn(call);
     return turn_;
   }
+  // Does the same and returns the turn, unless it may be part of a trial: then it does nothing and
+  // returns null.
+  const Turn* begin_usual_turn(const TunedCall& call) {
+    return tuner_.begin_like_latest(call, turn_) ? &turn_ : nullptr;
+  }
   void end_turn(const Turn& turn, const Tuner::Sample& sample);
   // Returns which implementation ran the latest call, if it was tuned.
   Implementation latest_implementation() const { return turn_.by; }
@@ -117,6 +122,12 @@ class Team {
   // several nodes differs from that of a peer gets an error from the next call of this team that
   // compares arguments. `is_idle`: the call moves no data, and needs no other call of this team.
   void note_enclosing_call(const CallArguments& arguments, bool is_idle);
+
+  // Returns the arguments of the latest of the collectives above except barrier(), which run()
+  // repeats as long as the buffers, the lists of blocks and the reduction exist. An in-place
+  // reduction to blocks has an output of the team's own.
+  const Call& latest_call() const { return latest_call_; }
+  void run(const Call& call);
 
   // Runs a call with the given plan. Throws as the collectives do.
   // Requires: the plan is equal on all ranks and one of those that explain() lists for such a call.
@@ -188,7 +199,6 @@ class Team {
                       void* output, const node::Blocks& blocks, int root);
   void scatter_from_root(select::Operation operation, const void* input, const node::Blocks& blocks,
                          void* output, std::size_t bytes, int root);
-  void run(const Call& call);
   void begin_call(const Call& call) {
     waiting_.set_stamp(call_records_.note(CallArguments::of(call), enclosing_call_));
   }
@@ -257,6 +267,7 @@ class Team {
   std::uint32_t idle_calls_ = 0;         // number of calls that moved no data
   context::CallStamp enclosing_call_;
   RankError lost_;  // why the team is unusable
+  Call latest_call_;
 };
 
 }  // namespace huddle::team

@@ -71,6 +71,7 @@ GROUPS = {
     "heaps": heaps.heaps,
     "reports": reports.reports,
     "tuning": tuning.tuning,
+    "repeats": tuning.repeats,
     "strangers": strangers.strangers,
     "refusals": refusals.refusals,
     "other libm": refusals.other_libm,
@@ -78,11 +79,12 @@ GROUPS = {
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standard", "intel-standard")
 # `make test` runs these under Debian's MPIs: a minute for both.
 CORE = ("datatypes", "pairs", "exchanges", "blocks", "sizes", "communicators", "attributes", "threads", "errors",
-        "children", "tools", "halves", "bindings", "reports", "tuning")
+        "children", "tools", "halves", "bindings", "reports", "tuning",
+        "repeats")
 # `make test-deep` runs these under the other MPIs, and all groups under Debian's.
 BRIEF = ("progress", "datatypes", "pairs", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
          "attributes", "errors", "different counts", "little stacks", "tools", "halves", "bindings", "sessions",
-         "heaps", "devices", "profiles", "reports", "tuning")
+         "heaps", "devices", "profiles", "reports", "tuning", "repeats")
 # For the standard ABI of the same MPIs: only the layout of data and handles differs.
 BRIEF_STANDARD = ("datatypes", "pairs", "exchanges", "blocks", "communicators", "errors", "profiles")
 SKIPPED = 77

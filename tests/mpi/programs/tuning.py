@@ -32,3 +32,12 @@ def tuning(bench, thorough):
     verified = bench.run(program, 2, [CALLS], settings={**AT_ONCE, "VERIFY": "1"})
     bench.passes("tuned calls that are verified", verified)
     bench.expect(COMPARED not in str(verified.calls("bcast")), "HUDDLE_VERIFY=1: calls were not verified")
+
+
+def repeats(bench, thorough):
+    program = bench.program("repeats")
+    for ranks in (2, 3):
+        for seed in range(1, 21 if thorough else 4):
+            for settings in ({"TUNE": "on", "STATS": "0"}, {"TUNE": "off", "STATS": "0"}, {}):
+                outcome = bench.run(program, ranks, [seed], settings={**AT_ONCE, **settings})
+                bench.passes(f"repeated calls on {ranks} ranks, seed {seed}, {settings}", outcome)

@@ -75,6 +75,16 @@ struct AnyGather {
 struct GatherCall : AnyGather<BufferArgument> {
   static constexpr select::Operation operation = select::Operation::gather;
 
+  RepeatableArguments repeatable() const {
+    return mpi::repeatable(operation, input.address, output.address, input.count, input.type,
+                           output.count, output.type, root);
+  }
+  bool has_plain_buffers(const Communicator& communicator) const {
+    const bool is_input_plain = input.is_in_place() || input.is_dense();
+    if (!is_root(communicator)) return is_input_plain;
+    return is_input_plain && output.is_dense() &&
+           (input.is_in_place() || input.bytes() == output.bytes());
+  }
   std::size_t bytes(const Communicator& /*communicator*/) const {
     return (input.is_in_place() ? output : input).bytes();
   }
@@ -156,6 +166,16 @@ struct AnyScatter {
 struct ScatterCall : AnyScatter<BufferArgument> {
   static constexpr select::Operation operation = select::Operation::scatter;
 
+  RepeatableArguments repeatable() const {
+    return mpi::repeatable(operation, input.address, output.address, input.count, input.type,
+                           output.count, output.type, root);
+  }
+  bool has_plain_buffers(const Communicator& communicator) const {
+    const bool is_output_plain = output.is_in_place() || output.is_dense();
+    if (!is_root(communicator)) return is_output_plain;
+    return is_output_plain && input.is_dense() &&
+           (output.is_in_place() || input.bytes() == output.bytes());
+  }
   std::size_t bytes(const Communicator& /*communicator*/) const {
     return (output.is_in_place() ? input : output).bytes();
   }

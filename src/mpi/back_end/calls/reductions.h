@@ -63,6 +63,9 @@ struct AnyReduction {
     return bytes(communicator);
   }
   bool is_in_place() const { return input == in_place(); }
+  bool has_plain_buffers(const Communicator& communicator) const {
+    return communicator.latest.reduction(type, op) != nullptr;
+  }
   bool is_truncated(const Communicator& /*communicator*/) const { return false; }
   bool others_have_sent(const Communicator& /*communicator*/) const { return false; }
   // Returns the buffer that holds this rank's contribution.
@@ -123,6 +126,9 @@ struct AnyReduction {
 struct AllreduceCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::allreduce;
 
+  RepeatableArguments repeatable() const {
+    return mpi::repeatable(operation, input, output, count, type, op);
+  }
   FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
   FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
@@ -133,6 +139,9 @@ struct ReduceCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::reduce;
   int root;
 
+  RepeatableArguments repeatable() const {
+    return mpi::repeatable(operation, input, output, count, type, op, root);
+  }
   FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
   FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
@@ -158,6 +167,13 @@ struct ReduceScatterBlockCall : AnyReduceScatter {
   static constexpr select::Operation operation = select::Operation::reduce_scatter_block;
   Count block;
 
+  RepeatableArguments repeatable() const {
+    return mpi::repeatable(operation, input, output, block, type, op);
+  }
+  // In place, the team reduces into a buffer of its own.
+  bool has_plain_buffers(const Communicator& communicator) const {
+    return !is_in_place() && AnyReduction::has_plain_buffers(communicator);
+  }
   void inspect(const Process& process, Communicator& communicator);
   FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
   FallbackReason run(const Process& process, Communicator& communicator) const;
@@ -180,6 +196,9 @@ struct ReduceScatterCall : AnyReduceScatter {
 struct ScanCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::scan;
 
+  RepeatableArguments repeatable() const {
+    return mpi::repeatable(operation, input, output, count, type, op);
+  }
   FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
   FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
@@ -190,6 +209,9 @@ struct ScanCall : AnyReduction {
 struct ExscanCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::exscan;
 
+  RepeatableArguments repeatable() const {
+    return mpi::repeatable(operation, input, output, count, type, op);
+  }
   FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
   FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;

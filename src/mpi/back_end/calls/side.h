@@ -15,6 +15,7 @@
 #include "mpi/back_end/datatypes.h"
 #include "mpi/back_end/message.h"
 #include "mpi/back_end/process.h"
+#include "mpi/back_end/repeated_calls.h"
 
 namespace huddle::mpi {
 
@@ -100,6 +101,7 @@ struct BufferArgument {
   // Size of each block.
   std::size_t bytes() const { return bytes_of(count, *facts); }
   std::size_t bytes_of_all(int ranks) const { return bytes() * static_cast<std::size_t>(ranks); }
+  bool is_dense() const { return facts->dense; }
   Part block(int rank) const {
     const Aint from = static_cast<Aint>(rank) * static_cast<Aint>(count) * facts->extent;
     return {{moved(address, from), count, type}, facts};
@@ -233,6 +235,15 @@ struct ForAll {
   // Returns whether the MPI rejects input and output buffers that are equal without MPI_IN_PLACE.
   static bool is_refused_alias(const void* from, const void* to, std::size_t bytes) {
     return aliases_are_refused && from == to && from != bottom && bytes > 0;
+  }
+  RepeatableArguments repeatable_by_all(select::Operation operation) const {
+    return mpi::repeatable(operation, input.address, output.address, input.count, input.type,
+                           output.count, output.type);
+  }
+  // Returns whether huddle's call uses the program's buffers.
+  bool are_plain() const {
+    return output.is_dense() &&
+           (input.is_in_place() || (input.is_dense() && input.bytes() == output.bytes()));
   }
 };
 
