@@ -343,29 +343,57 @@ FallbackReason unless_failed(Process& process, Communicator* communicator, const
 template <class Call>
 concept Repeatable = CollectiveCall<Call> &&
     requires(const Call& call, const Communicator& communicator) {
-  { call.repeatable() } -> std::same_as<RepeatableArguments>;
-  // Returns whether huddle's call uses the program's buffers. Requires:
-  // inspect() was called, and huddle has run the call.
+  // Returns the arguments. Those that are not significant on this rank are null or 0.
+  { call.repeatable(communicator) } -> std::same_as<RepeatableArguments>;
+  // Returns whether huddle's call uses the program's buffers. Requires: inspect() was called,
+  // and for a reduction, huddle has run the call.
   { call.has_plain_buffers(communicator) } -> std::same_as<bool>;
 };
 
-// Remembers a call that huddle has run, if the program repeats it.
+// Returns whether the call repeats an earlier one that is not known yet. Then the team keeps its
+// call, which is known once huddle has run it: see note_repeated(). `freed` is the number of freed
+// datatypes at the time of inspect().
+// Requires: inspect() was called.
 template <CollectiveCall Call>
-void note_repeated(Process& process, Communicator& communicator, const Call& call) {
+bool begin_note(Process& process, Communicator* communicator, const Call& call,
+                std::uint64_t freed) {
   if constexpr (Repeatable<Call>) {
-    if (process.options().verify || communicator.team == nullptr) return;
-    const auto bytes = call.common_bytes(communicator);
-    if (bytes == 0 || !call.has_plain_buffers(communicator)) return;
-    if (!communicator.repeated) communicator.repeated = RepeatedCalls::made();
-    const RepeatableArguments arguments = call.repeatable();
-    if (!communicator.repeated || !communicator.repeated->is_repeated(arguments)) return;
-    RepeatedCalls::Known known{tuned_call(process, communicator, call, bytes),
-                               communicator.team->latest_call()};
-    // The team's call may have referred to a reduction that no longer exists.
-    if constexpr (Reduction<Call>)
-      known.call.reduction = communicator.latest.reduction(call.type, call.op);
-    communicator.repeated->note(arguments, *bytes * static_cast<std::size_t>(communicator.ranks),
-                                known);
+    if (communicator == nullptr || communicator->team == nullptr || process.options().verify ||
+        process.devices().have_driver(communicator->looks) ||
+        call.common_bytes(*communicator) == 0) {
+      return false;
+    }
+    if constexpr (!Reduction<Call>) {
+      if (!call.has_plain_buffers(*communicator)) return false;
+    }
+    if (!communicator->repeated) communicator->repeated = RepeatedCalls::made();
+    if (!communicator->repeated ||
+        !communicator->repeated->is_repeated(call.repeatable(*communicator), freed)) {
+      return false;
+    }
+    communicator->team->keep_next_call();
+    return true;
+  }
+  return false;
+}
+
+// Requires: begin_note() has returned true, and huddle has run the call. The datatypes may have
+// been freed since, except for those of built-in reductions.
+template <CollectiveCall Call>
+void note_repeated(const Process& process, Communicator& communicator, const Call& call,
+                   std::size_t bytes) {
+  if constexpr (Repeatable<Call>) {
+    select::Call made = communicator.team->kept_call();
+    bool is_size_of_buffer = Call::operation == select::Operation::alltoall;
+    if constexpr (Reduction<Call>) {
+      if (!call.has_plain_buffers(communicator)) return;
+      // The team's call may have referred to a reduction that no longer exists.
+      made.reduction = communicator.latest.reduction(call.type, call.op);
+      is_size_of_buffer = true;
+    }
+    const auto blocks = is_size_of_buffer ? 1 : static_cast<std::size_t>(communicator.ranks);
+    communicator.repeated->note(call.repeatable(communicator), bytes * blocks,
+                                {tuned_call(process, communicator, call, bytes), made});
   }
 }
 
@@ -378,7 +406,7 @@ const RepeatedCalls::Known* known_call(Process& process, Communicator* communica
   if constexpr (Repeatable<Call>) {
     if (!communicator->repeated) return nullptr;
     const RepeatedCalls::Known* const known =
-        communicator->repeated->find(call.repeatable(), process.types().freed());
+        communicator->repeated->find(call.repeatable(*communicator), process.types().freed());
     const bool may_be_on_device =
         known != nullptr && process.devices().have_driver(communicator->looks);
     return may_be_on_device ? nullptr : known;
@@ -440,10 +468,10 @@ FallbackReason run_in_turn(Process& process, Communicator* communicator, const C
                           : run(process, *communicator, call);
 }
 
-// Returns the status of a call that huddle has run.
+// Ends a call that huddle has run. `bytes` is its size for the statistics. Returns the status.
 template <CollectiveCall Call>
-int end_handled(Process& process, Communicator& communicator, const Call& call,
-                const RepeatedCalls::Known* known, const team::Turn& turn, const StopWatch& watch) {
+int end_handled(Process& process, Communicator& communicator, const Call& call, std::size_t bytes,
+                const team::Turn& turn, const StopWatch& watch) {
   end_turn(communicator, call, turn, watch.call());
   ++communicator.shares.handled;
   communicator.shares.seconds += watch.seconds();
@@ -454,10 +482,9 @@ int end_handled(Process& process, Communicator& communicator, const Call& call,
   if (process.options().stats) {
     process.stats().handled(
         Call::operation,
-        {algorithm_of(communicator, call), unserved_algorithm_of(communicator, call)},
-        bytes_of_call(&communicator, call), watch.seconds());
+        {algorithm_of(communicator, call), unserved_algorithm_of(communicator, call)}, bytes,
+        watch.seconds());
   }
-  if (known == nullptr) note_repeated(process, communicator, call);
   return error_of(process, communicator, call);
 }
 
@@ -466,12 +493,17 @@ int end_handled(Process& process, Communicator& communicator, const Call& call,
 template <CollectiveCall Call>
 int carry_out_new(Process& process, Communicator* communicator, Call& call,
                   const RepeatedCalls::Known* known) {
+  const std::uint64_t freed = process.types().freed();
   try {
     inspect_and_count(process, communicator, call);
   } catch (const std::exception& error) {
     return failed_alone(process, communicator, call, error);
   }
   const bool is_timed = process.options().is_timed();
+  const bool is_noted = known == nullptr && begin_note(process, communicator, call, freed);
+  // The program may free a datatype during the call.
+  const std::size_t bytes = process.options().stats ? bytes_of_call(communicator, call) : 0;
+  const std::size_t common_bytes = is_noted ? call.common_bytes(*communicator).value_or(0) : 0;
   // Before activation, the time of a call counts: see activation_cost.h.
   const bool is_young =
       communicator != nullptr && communicator->fallback == FallbackReason::not_activated;
@@ -484,7 +516,8 @@ int carry_out_new(Process& process, Communicator* communicator, Call& call,
   if (error) return *error;
   if (fallback == FallbackReason::none) {
     watch.stop();
-    return end_handled(process, *communicator, call, known, turn, watch);
+    if (is_noted) note_repeated(process, *communicator, call, common_bytes);
+    return end_handled(process, *communicator, call, bytes, turn, watch);
   }
   if (process.options().verify) process.verification().note_skipped(fallback);
   const int status = call.run_by_mpi(process.real());
@@ -498,8 +531,7 @@ int carry_out_new(Process& process, Communicator* communicator, Call& call,
     if (is_timed) log_call(process, *communicator, call, fallback, more, watch.call());
   }
   if (process.options().stats) {
-    process.stats().fell_back(Call::operation, fallback, more, bytes_of_call(communicator, call),
-                              watch.seconds());
+    process.stats().fell_back(Call::operation, fallback, more, bytes, watch.seconds());
   }
   return status;
 }
@@ -507,8 +539,10 @@ int carry_out_new(Process& process, Communicator* communicator, Call& call,
 template <CollectiveCall Call>
 int carry_out(Process& process, Call&& call) {
   Communicator* communicator = nullptr;
+  const RepeatedCalls::Known* known = nullptr;
   try {
     communicator = process.find(call.comm);
+    known = known_call(process, communicator, call);
   } catch (const InvalidCommunicator& error) {
     if (process.options().verify)
       process.verification().note_skipped(FallbackReason::invalid_arguments);
@@ -520,7 +554,6 @@ int carry_out(Process& process, Call&& call) {
     communicator->shares.count(communicator->fallback);
     return call.run_by_mpi(process.real());
   }
-  const RepeatedCalls::Known* const known = known_call(process, communicator, call);
   if (known == nullptr || !process.has_plain_calls())
     return carry_out_new(process, communicator, call, known);
   // Null if the call may be part of a trial.

@@ -70,9 +70,11 @@ class RepeatedCalls {
   // Returns the call with these arguments if it is known, or null. `freed` is the number of
   // datatypes that have been freed so far, because their handles may be reused.
   const Known* find(const RepeatableArguments& arguments, std::uint64_t freed) {
-    if (freed != freed_) forget(freed);
     Entry& entry = entries_[place_of(arguments)];
-    if (!entry.is_known || !have_equal_keys(entry.key, arguments.key, Words())) return nullptr;
+    if (!entry.is_known || entry.freed != freed ||
+        !have_equal_keys(entry.key, arguments.key, Words())) {
+      return nullptr;
+    }
     // Buffers that overlap may be an error, or in place.
     if (do_overlap(arguments, entry.span)) return nullptr;
     entry.known.call.input = entry.input.in(arguments);
@@ -81,15 +83,16 @@ class RepeatedCalls {
   }
   // Returns whether note() is worth its time: only calls that are repeated are noted, so that calls
   // whose arguments always differ cost little.
-  bool is_repeated(const RepeatableArguments& arguments) {
+  bool is_repeated(const RepeatableArguments& arguments, std::uint64_t freed) {
     Entry& entry = entries_[place_of(arguments)];
-    if (have_equal_keys(entry.key, arguments.key, Words())) return true;
+    if (have_equal_keys(entry.key, arguments.key, Words()) && entry.freed == freed) return true;
     entry.key = arguments.key;
+    entry.freed = freed;
     entry.is_known = false;
     return false;
   }
-  // Notes a call and copies its reduction. `span` is the size of the larger buffer, at most. Does
-  // nothing if the buffers overlap.
+  // Notes a call and copies its reduction. `span` is the size of the larger buffer. Does nothing if
+  // the buffers overlap.
   // Requires: is_repeated() has returned true, and the call's buffers begin in the arguments.
   void note(const RepeatableArguments& arguments, std::size_t span, const Known& known) {
     Entry& entry = entries_[place_of(arguments)];
@@ -133,6 +136,7 @@ class RepeatedCalls {
   struct Entry {
     std::array<std::uint64_t, 6> key{};
     std::uint64_t span = 0;
+    std::uint64_t freed = 0;
     Origin input;
     Origin output;
     bool is_known = false;
@@ -161,13 +165,8 @@ class RepeatedCalls {
   static bool do_overlap(const RepeatableArguments& arguments, std::uint64_t span) {
     return arguments.input - arguments.output + span < 2 * span;
   }
-  void forget(std::uint64_t freed) {
-    for (Entry& entry : entries_) entry.is_known = false;
-    freed_ = freed;
-  }
 
   static constexpr unsigned place_bits = 5;
-  std::uint64_t freed_ = 0;
   std::array<Entry, std::size_t{1} << place_bits> entries_{};
 };
 

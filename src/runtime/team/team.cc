@@ -187,21 +187,21 @@ void Team::barrier() {
 }
 
 void Team::bcast(void* buffer, std::size_t bytes, int root) {
-  run(latest_call_ = {.operation = Operation::bcast,
-                      .input = buffer,
-                      .output = buffer,
-                      .count = bytes,
-                      .root = root});
+  run({.operation = Operation::bcast,
+       .input = buffer,
+       .output = buffer,
+       .count = bytes,
+       .root = root});
 }
 
 void Team::reduce(const void* input, void* output, std::size_t count,
                   const memory::Reduction& reduction, int root) {
-  run(latest_call_ = {Operation::reduce, input, output, count, &reduction, root});
+  run({Operation::reduce, input, output, count, &reduction, root});
 }
 
 void Team::allreduce(const void* input, void* output, std::size_t count,
                      const memory::Reduction& reduction) {
-  run(latest_call_ = {Operation::allreduce, input, output, count, &reduction, 0});
+  run({Operation::allreduce, input, output, count, &reduction, 0});
 }
 
 void Team::allgather(const void* input, void* output, std::size_t bytes) {
@@ -215,33 +215,33 @@ void Team::allgatherv(const void* input, void* output, const node::Blocks& block
 void Team::gather_to_all(Operation operation, const void* input, void* output,
                          const node::Blocks& blocks, std::size_t largest) {
   const node::Block own = blocks.of(rank_);
-  run(latest_call_ = {.operation = operation,
-                      .input = input,
-                      .output = output,
-                      .count = largest,
-                      .outgoing = node::Blocks::only(rank_, own.bytes),
-                      .incoming = blocks,
-                      .in_place = lies_at(input, output, own)});
+  run({.operation = operation,
+       .input = input,
+       .output = output,
+       .count = largest,
+       .outgoing = node::Blocks::only(rank_, own.bytes),
+       .incoming = blocks,
+       .in_place = lies_at(input, output, own)});
 }
 
 void Team::alltoall(const void* input, void* output, std::size_t bytes) {
-  run(latest_call_ = {.operation = Operation::alltoall,
-                      .input = input,
-                      .output = output,
-                      .count = bytes,
-                      .outgoing = node::Blocks::even(bytes),
-                      .incoming = node::Blocks::even(bytes),
-                      .in_place = input == output});
+  run({.operation = Operation::alltoall,
+       .input = input,
+       .output = output,
+       .count = bytes,
+       .outgoing = node::Blocks::even(bytes),
+       .incoming = node::Blocks::even(bytes),
+       .in_place = input == output});
 }
 
 void Team::alltoallv(const void* input, const node::Blocks& outgoing, void* output,
                      const node::Blocks& incoming) {
-  run(latest_call_ = {.operation = Operation::alltoallv,
-                      .input = input,
-                      .output = output,
-                      .outgoing = outgoing,
-                      .incoming = incoming,
-                      .in_place = input == output});
+  run({.operation = Operation::alltoallv,
+       .input = input,
+       .output = output,
+       .outgoing = outgoing,
+       .incoming = incoming,
+       .in_place = input == output});
 }
 
 void Team::gather(const void* input, void* output, std::size_t bytes, int root) {
@@ -256,14 +256,14 @@ void Team::gatherv(const void* input, std::size_t bytes, void* output, const nod
 void Team::gather_to_root(Operation operation, const void* input, std::size_t bytes, void* output,
                           const node::Blocks& blocks, int root) {
   const bool is_root = rank_ == root;
-  run(latest_call_ = {.operation = operation,
-                      .input = input,
-                      .output = output,
-                      .count = has_pairwise_sizes(operation) ? 0 : bytes,
-                      .root = root,
-                      .outgoing = node::Blocks::only(root, bytes),
-                      .incoming = is_root ? blocks : node::Blocks(),
-                      .in_place = is_root && lies_at(input, output, blocks.of(root))});
+  run({.operation = operation,
+       .input = input,
+       .output = output,
+       .count = has_pairwise_sizes(operation) ? 0 : bytes,
+       .root = root,
+       .outgoing = node::Blocks::only(root, bytes),
+       .incoming = is_root ? blocks : node::Blocks(),
+       .in_place = is_root && lies_at(input, output, blocks.of(root))});
 }
 
 void Team::scatter(const void* input, void* output, std::size_t bytes, int root) {
@@ -278,14 +278,14 @@ void Team::scatterv(const void* input, const node::Blocks& blocks, void* output,
 void Team::scatter_from_root(Operation operation, const void* input, const node::Blocks& blocks,
                              void* output, std::size_t bytes, int root) {
   const bool is_root = rank_ == root;
-  run(latest_call_ = {.operation = operation,
-                      .input = input,
-                      .output = output,
-                      .count = has_pairwise_sizes(operation) ? 0 : bytes,
-                      .root = root,
-                      .outgoing = is_root ? blocks : node::Blocks(),
-                      .incoming = node::Blocks::only(root, bytes),
-                      .in_place = is_root && lies_at(output, input, blocks.of(root))});
+  run({.operation = operation,
+       .input = input,
+       .output = output,
+       .count = has_pairwise_sizes(operation) ? 0 : bytes,
+       .root = root,
+       .outgoing = is_root ? blocks : node::Blocks(),
+       .incoming = node::Blocks::only(root, bytes),
+       .in_place = is_root && lies_at(output, input, blocks.of(root))});
 }
 
 // In place, the result goes to a temporary buffer, because peers may still read the input.
@@ -295,23 +295,23 @@ void Team::reduce_scatter(const void* input, void* output, const node::Blocks& b
   const bool in_place = input == output;
   std::vector<std::byte> aside;
   if (in_place) unless_lost([&] { aside.resize(own_bytes); });
-  run(latest_call_ = {.operation = Operation::reduce_scatter,
-                      .input = input,
-                      .output = in_place ? aside.data() : output,
-                      .count = blocks.total(ranks_),
-                      .reduction = &reduction,
-                      .incoming = blocks});
+  run({.operation = Operation::reduce_scatter,
+       .input = input,
+       .output = in_place ? aside.data() : output,
+       .count = blocks.total(ranks_),
+       .reduction = &reduction,
+       .incoming = blocks});
   if (in_place && own_bytes > 0) std::memcpy(output, aside.data(), own_bytes);
 }
 
 void Team::scan(const void* input, void* output, std::size_t count,
                 const memory::Reduction& reduction) {
-  run(latest_call_ = {Operation::scan, input, output, count, &reduction, 0});
+  run({Operation::scan, input, output, count, &reduction, 0});
 }
 
 void Team::exscan(const void* input, void* output, std::size_t count,
                   const memory::Reduction& reduction) {
-  run(latest_call_ = {Operation::exscan, input, output, count, &reduction, 0});
+  run({Operation::exscan, input, output, count, &reduction, 0});
 }
 
 // An exception that interrupts a protocol, such as a lost peer or one from a user-defined operator,
@@ -376,6 +376,10 @@ void Team::note_enclosing_call(const CallArguments& arguments, bool is_idle) {
 }
 
 void Team::run(const Call& call) {
+  if (keeps_next_call_) [[unlikely]] {
+    keeps_next_call_ = false;
+    kept_call_ = call;
+  }
   const bool is_idle = call.count == 0 && !has_pairwise_sizes(call.operation);
   if (ranks_ == 1) return is_idle ? void() : run_alone(call);
   begin_call(call);  // even if it is idle, because on another rank it may move data

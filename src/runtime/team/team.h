@@ -106,7 +106,7 @@ class Team {
   // Does the same and returns the turn, unless it may be part of a trial: then it does nothing and
   // returns null.
   const Turn* begin_usual_turn(const TunedCall& call) {
-    return tuner_.begin_like_latest(call, turn_) ? &turn_ : nullptr;
+    return tuner_.begin_outside_trial(call, turn_) ? &turn_ : nullptr;
   }
   void end_turn(const Turn& turn, const Tuner::Sample& sample);
   // Returns which implementation ran the latest call, if it was tuned.
@@ -123,10 +123,12 @@ class Team {
   // compares arguments. `is_idle`: the call moves no data, and needs no other call of this team.
   void note_enclosing_call(const CallArguments& arguments, bool is_idle);
 
-  // Returns the arguments of the latest of the collectives above except barrier(), which run()
-  // repeats as long as the buffers, the lists of blocks and the reduction exist. An in-place
-  // reduction to blocks has an output of the team's own.
-  const Call& latest_call() const { return latest_call_; }
+  // Copies the arguments of the next of these collectives except barrier(), because a copy of every
+  // call would make it slower.
+  void keep_next_call() { keeps_next_call_ = true; }
+  // Returns that copy. run() repeats the call as long as the buffers, the lists of blocks and the
+  // reduction exist. An in-place reduction to blocks has an output of the team's own.
+  const Call& kept_call() const { return kept_call_; }
   void run(const Call& call);
 
   // Runs a call with the given plan. Throws as the collectives do.
@@ -267,7 +269,8 @@ class Team {
   std::uint32_t idle_calls_ = 0;         // number of calls that moved no data
   context::CallStamp enclosing_call_;
   RankError lost_;  // why the team is unusable
-  Call latest_call_;
+  bool keeps_next_call_ = false;
+  Call kept_call_;
 };
 
 }  // namespace huddle::team

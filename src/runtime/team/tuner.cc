@@ -102,6 +102,19 @@ Turn Tuner::begin(const TunedCall& call) {
   return step(*known);
 }
 
+bool Tuner::begin_kept(const TunedCall& call, Turn& turn) {
+  Class* const known = find(call);
+  if (known == nullptr) {
+    turn = {};
+    return true;
+  }
+  if (known->trial != no_trial || known->calls + 1 >= known->next_trial) return false;
+  ++calls_;
+  ++known->calls;
+  turn = kept_turn(*known);
+  return true;
+}
+
 Tuner::Class* Tuner::find(const TunedCall& call) {
   if (excluded_.test(static_cast<std::size_t>(call.operation))) return nullptr;
   Class* const found = find_key(key_of(call));
@@ -361,11 +374,11 @@ Tuner::Verdict Tuner::judge(const Turn& turn, std::span<const Samples> by_rank) 
   }
   const double fastest_ns = verdict.median_ns[index_of(*fastest)];
   const double kept_ns = verdict.median_ns[index_of(verdict.kept)];
+  verdict.remaining = trial.contenders(fastest_ns);
   const bool is_faster = fastest_ns < least_ratio * kept_ns &&
                          trial.costs[index_of(*fastest)].faster_pairs(
                              trial.costs[index_of(verdict.kept)]) >= least_faster_pairs;
-  if (kept_ns == 0 || is_faster) verdict.kept = *fastest;
-  verdict.remaining = trial.contenders(fastest_ns);
+  if (is_faster || !has(verdict.remaining, verdict.kept)) verdict.kept = *fastest;
   verdict.is_final = trial.round + 1 == rounds || std::popcount(verdict.remaining) <= 1;
   verdict.calls_until_next = calls_until_next(trial, verdict);
   return verdict;

@@ -122,6 +122,10 @@ class Tuner {
     turn.alternative = known->alternative;
     return true;
   }
+  // Does the same for any call that no trial starts or continues with, or that is not tuned.
+  bool begin_outside_trial(const TunedCall& call, Turn& turn) {
+    return begin_like_latest(call, turn) || begin_kept(call, turn);
+  }
   // Begins any call.
   Turn begin(const TunedCall& call);
   // Ends a timed call that `algorithm` ran.
@@ -205,6 +209,7 @@ class Tuner {
     bool may_run_outside = false;
   };
 
+  bool begin_kept(const TunedCall& call, Turn& turn);
   // Returns null if the calls are not tuned.
   Class* find(const TunedCall& call);
   Class* find_key(std::uint32_t key);

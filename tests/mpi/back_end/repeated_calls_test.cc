@@ -33,8 +33,8 @@ RepeatedCalls::Known known_gather(const void* input, void* output) {
 // Notes the call as a communicator does after it has seen the call twice.
 void note(RepeatedCalls& calls, const RepeatableArguments& arguments,
           const RepeatedCalls::Known& known) {
-  calls.is_repeated(arguments);
-  ASSERT_TRUE(calls.is_repeated(arguments));
+  calls.is_repeated(arguments, 0);
+  ASSERT_TRUE(calls.is_repeated(arguments, 0));
   calls.note(arguments, span, known);
 }
 
@@ -43,9 +43,9 @@ TEST(RepeatedCalls, AreKnownFromTheSecondCallOn) {
   Buffers own;
   const auto arguments = gather(own.input.data(), own.output.data());
   EXPECT_EQ(calls.find(arguments, 0), nullptr);
-  EXPECT_FALSE(calls.is_repeated(arguments));
+  EXPECT_FALSE(calls.is_repeated(arguments, 0));
   EXPECT_EQ(calls.find(arguments, 0), nullptr);
-  EXPECT_TRUE(calls.is_repeated(arguments));
+  EXPECT_TRUE(calls.is_repeated(arguments, 0));
   calls.note(arguments, span, known_gather(own.input.data(), own.output.data()));
   ASSERT_NE(calls.find(arguments, 0), nullptr);
   EXPECT_EQ(calls.find(arguments, 0)->call.count, 1U);
@@ -124,7 +124,10 @@ TEST(RepeatedCalls, AreUnknownAfterADatatypeWasFreed) {
   const auto arguments = gather(own.input.data(), own.output.data());
   note(calls, arguments, known_gather(own.input.data(), own.output.data()));
   EXPECT_EQ(calls.find(arguments, 1), nullptr);
+  // A program that frees a datatype between all calls gains nothing from noting them.
+  EXPECT_FALSE(calls.is_repeated(arguments, 1));
   EXPECT_EQ(calls.find(arguments, 1), nullptr);
+  EXPECT_TRUE(calls.is_repeated(arguments, 1));
 }
 
 TEST(RepeatedCalls, OwnTheirReductions) {

@@ -111,6 +111,27 @@ TEST(Tuner, LetsTheFirstCallsRunAsPredicted) {
   EXPECT_THAT(ranks.calls(4, small_call, {1000, 900, 500}), Each(Implementation::chosen));
 }
 
+// Calls of two sizes by turns are not of the class of the latest call.
+TEST(Tuner, BeginsCallsOutsideTrialsInTheSameWay) {
+  Tuner quick;
+  Tuner usual;
+  constexpr std::array<TunedCall, 2> sizes = {
+      {{Operation::allreduce, 8, true}, {Operation::allreduce, 4096, true}}};
+  for (std::size_t call = 0; call < 8; ++call) {
+    Turn turn;
+    ASSERT_TRUE(quick.begin_outside_trial(sizes[call % 2], turn)) << call;
+    EXPECT_EQ(turn.by, usual.begin(sizes[call % 2]).by);
+  }
+  Turn turn{.by = Implementation::outside};
+  EXPECT_FALSE(quick.begin_outside_trial(sizes[0], turn));
+  EXPECT_EQ(turn.by, Implementation::outside);
+  EXPECT_TRUE(quick.begin(sizes[0]).is_in_trial);
+  EXPECT_TRUE(usual.begin(sizes[0]).is_in_trial);
+  quick.exclude(Operation::bcast);
+  EXPECT_TRUE(quick.begin_outside_trial({Operation::bcast, 8, true}, turn));
+  EXPECT_EQ(turn.by, Implementation::chosen);
+}
+
 TEST(Tuner, KeepsTheFastestOfEach) {
   const std::array<CallNs, 3> fastest = {
       {{1000, 2000, 3000}, {2000, 1000, 3000}, {3000, 2000, 1000}}};
@@ -151,6 +172,20 @@ TEST(Tuner, RarelyTakesNoiseForAGain) {
     }
   }
   EXPECT_LE(changes, trials / 20) << "of " << trials;
+}
+
+// One of the two calls of the first round is disturbed.
+TEST(Tuner, ReplacesAnImplementationThatItDrops) {
+  constexpr std::array<double, 4> outside_ns = {5000, 1000, 4000, 1000};
+  TunedRanks ranks;
+  std::size_t outside_calls = 0;
+  Implementation latest = Implementation::chosen;
+  for (int call = 0; call < first_trial; ++call) {
+    const CallNs ns{3900, 0, outside_ns[std::min(outside_calls, outside_ns.size() - 1)]};
+    latest = ranks.call(small_call, ns, false);
+    if (latest == Implementation::outside) ++outside_calls;
+  }
+  EXPECT_EQ(latest, Implementation::outside);
 }
 
 // An MPI whose senders leave a gather at once is not fast if its root is slow.

@@ -39,7 +39,9 @@ struct AnyAllgather : ForAll<BufferArgument, Output> {
 struct AllgatherCall : AnyAllgather<BufferArgument> {
   static constexpr select::Operation operation = select::Operation::allgather;
 
-  RepeatableArguments repeatable() const { return repeatable_by_all(operation); }
+  RepeatableArguments repeatable(const Communicator& /*communicator*/) const {
+    return repeatable_by_all(operation);
+  }
   bool has_plain_buffers(const Communicator& /*communicator*/) const { return are_plain(); }
   std::size_t bytes(const Communicator& /*communicator*/) const { return output.bytes(); }
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {

@@ -14,7 +14,9 @@ namespace huddle::mpi {
 struct AlltoallCall : ForAll<BufferArgument, BufferArgument> {
   static constexpr select::Operation operation = select::Operation::alltoall;
 
-  RepeatableArguments repeatable() const { return repeatable_by_all(operation); }
+  RepeatableArguments repeatable(const Communicator& /*communicator*/) const {
+    return repeatable_by_all(operation);
+  }
   bool has_plain_buffers(const Communicator& /*communicator*/) const { return are_plain(); }
   std::size_t bytes(const Communicator& communicator) const {
     return output.bytes_of_all(communicator.ranks);

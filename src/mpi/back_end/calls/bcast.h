@@ -47,7 +47,7 @@ struct BcastCall {
   Comm comm;
   const TypeFacts* facts = &no_type;
 
-  RepeatableArguments repeatable() const {
+  RepeatableArguments repeatable(const Communicator& /*communicator*/) const {
     return mpi::repeatable(operation, nullptr, output, count, type, root);
   }
   bool has_plain_buffers(const Communicator& /*communicator*/) const { return facts->dense; }

@@ -75,9 +75,14 @@ struct AnyGather {
 struct GatherCall : AnyGather<BufferArgument> {
   static constexpr select::Operation operation = select::Operation::gather;
 
-  RepeatableArguments repeatable() const {
-    return mpi::repeatable(operation, input.address, output.address, input.count, input.type,
-                           output.count, output.type, root);
+  RepeatableArguments repeatable(const Communicator& communicator) const {
+    if (!is_root(communicator))
+      return mpi::repeatable(operation, input.address, nullptr, root, input.count, input.type);
+    if (input.is_in_place())
+      return mpi::repeatable(operation, in_place(), output.address, root, output.count,
+                             output.type);
+    return mpi::repeatable(operation, input.address, output.address, root, input.count, input.type,
+                           output.count, output.type);
   }
   bool has_plain_buffers(const Communicator& communicator) const {
     const bool is_input_plain = input.is_in_place() || input.is_dense();
@@ -166,9 +171,13 @@ struct AnyScatter {
 struct ScatterCall : AnyScatter<BufferArgument> {
   static constexpr select::Operation operation = select::Operation::scatter;
 
-  RepeatableArguments repeatable() const {
-    return mpi::repeatable(operation, input.address, output.address, input.count, input.type,
-                           output.count, output.type, root);
+  RepeatableArguments repeatable(const Communicator& communicator) const {
+    if (!is_root(communicator))
+      return mpi::repeatable(operation, nullptr, output.address, root, output.count, output.type);
+    if (output.is_in_place())
+      return mpi::repeatable(operation, input.address, in_place(), root, input.count, input.type);
+    return mpi::repeatable(operation, input.address, output.address, root, input.count, input.type,
+                           output.count, output.type);
   }
   bool has_plain_buffers(const Communicator& communicator) const {
     const bool is_output_plain = output.is_in_place() || output.is_dense();

@@ -126,7 +126,7 @@ struct AnyReduction {
 struct AllreduceCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::allreduce;
 
-  RepeatableArguments repeatable() const {
+  RepeatableArguments repeatable(const Communicator& /*communicator*/) const {
     return mpi::repeatable(operation, input, output, count, type, op);
   }
   FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
@@ -139,8 +139,9 @@ struct ReduceCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::reduce;
   int root;
 
-  RepeatableArguments repeatable() const {
-    return mpi::repeatable(operation, input, output, count, type, op, root);
+  RepeatableArguments repeatable(const Communicator& communicator) const {
+    const bool is_root = communicator.rank == root;
+    return mpi::repeatable(operation, input, is_root ? output : nullptr, count, type, op, root);
   }
   FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
   FallbackReason run(const Process& process, Communicator& communicator) const;
@@ -167,7 +168,7 @@ struct ReduceScatterBlockCall : AnyReduceScatter {
   static constexpr select::Operation operation = select::Operation::reduce_scatter_block;
   Count block;
 
-  RepeatableArguments repeatable() const {
+  RepeatableArguments repeatable(const Communicator& /*communicator*/) const {
     return mpi::repeatable(operation, input, output, block, type, op);
   }
   // In place, the team reduces into a buffer of its own.
@@ -196,7 +197,7 @@ struct ReduceScatterCall : AnyReduceScatter {
 struct ScanCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::scan;
 
-  RepeatableArguments repeatable() const {
+  RepeatableArguments repeatable(const Communicator& /*communicator*/) const {
     return mpi::repeatable(operation, input, output, count, type, op);
   }
   FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
@@ -209,7 +210,7 @@ struct ScanCall : AnyReduction {
 struct ExscanCall : AnyReduction {
   static constexpr select::Operation operation = select::Operation::exscan;
 
-  RepeatableArguments repeatable() const {
+  RepeatableArguments repeatable(const Communicator& /*communicator*/) const {
     return mpi::repeatable(operation, input, output, count, type, op);
   }
   FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;

@@ -237,6 +237,9 @@ struct ForAll {
     return aliases_are_refused && from == to && from != bottom && bytes > 0;
   }
   RepeatableArguments repeatable_by_all(select::Operation operation) const {
+    if (is_in_place()) {
+      return mpi::repeatable(operation, input.address, output.address, output.count, output.type);
+    }
     return mpi::repeatable(operation, input.address, output.address, input.count, input.type,
                            output.count, output.type);
   }

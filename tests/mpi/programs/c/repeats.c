@@ -58,6 +58,9 @@ struct arguments {
   int root;
   int buffers;
   int in_place;
+  int are_adjacent;   /* the output begins where the input ends */
+  int leaves_out;     /* arguments that are not significant are null, or repeat another one */
+  int differ_in_type; /* of the two sides, if the datatype changes */
 };
 
 static MPI_Datatype changing;
@@ -80,12 +83,18 @@ static void call(const struct functions* mpi, const struct arguments* with, void
   const int root = with->root;
   const int is_root = rank_in(comm) == root;
   const void* const from = with->in_place ? MPI_IN_PLACE : input;
+  const int has_ints = with->type == 2 && with->differ_in_type;
+  const int in_count = has_ints ? 2 * count : count;
+  const MPI_Datatype in_type = has_ints ? MPI_INT : type;
   switch (with->operation) {
     case bcast:
       mpi->bcast(output, count, type, root, comm);
       break;
     case reduce:
-      mpi->reduce(is_root ? from : input, output, count, numbers, op, root, comm);
+      if (is_root)
+        mpi->reduce(from, output, count, numbers, op, root, comm);
+      else
+        mpi->reduce(with->leaves_out ? output : input, output, count, numbers, op, root, comm);
       break;
     case allreduce:
       mpi->allreduce(from, output, count, numbers, op, comm);
@@ -100,19 +109,26 @@ static void call(const struct functions* mpi, const struct arguments* with, void
       mpi->reduce_scatter_block(from, output, count, numbers, op, comm);
       break;
     case allgather:
-      mpi->allgather(from, count, type, output, count, type, comm);
+      mpi->allgather(from, in_count, in_type, output, count, type, comm);
       break;
     case alltoall:
-      mpi->alltoall(from, count, type, output, count, type, comm);
+      mpi->alltoall(from, in_count, in_type, output, count, type, comm);
       break;
     case gather:
-      mpi->gather(is_root ? from : input, count, type, output, count, type, root, comm);
+      if (is_root)
+        mpi->gather(from, in_count, in_type, output, count, type, root, comm);
+      else if (with->leaves_out)
+        mpi->gather(input, in_count, in_type, NULL, 0, MPI_DATATYPE_NULL, root, comm);
+      else
+        mpi->gather(input, in_count, in_type, input, -1, numbers, root, comm);
       break;
     case scatter:
       if (is_root && with->in_place)
-        mpi->scatter(input, count, type, MPI_IN_PLACE, count, type, root, comm);
+        mpi->scatter(input, in_count, in_type, MPI_IN_PLACE, -1, numbers, root, comm);
+      else if (!is_root && with->leaves_out)
+        mpi->scatter(NULL, 0, MPI_DATATYPE_NULL, output, count, type, root, comm);
       else
-        mpi->scatter(input, count, type, output, count, type, root, comm);
+        mpi->scatter(input, in_count, in_type, output, count, type, root, comm);
       break;
     case operations:
       break;
@@ -124,9 +140,15 @@ static void fill(int* ints, unsigned seed) {
   for (int i = 0; i < room_ints; ++i) ints[i] = (int)(next_random(&seed) % 1000);
 }
 
+/* Returns the size of the largest buffer. */
+static int ints_of(const struct arguments* what) {
+  const int extent = what->type == 2 ? what->stride + 1 : 1;
+  return what->count * extent * size_of(MPI_COMM_WORLD);
+}
+
 static void change(struct arguments* what, unsigned* random) {
   const int ranks = size_of(MPI_COMM_WORLD);
-  switch (next_random(random) % 8) {
+  switch (next_random(random) % 11) {
     case 0:
       what->operation = next_random(random) % operations;
       break;
@@ -149,8 +171,17 @@ static void change(struct arguments* what, unsigned* random) {
     case 6:
       what->buffers = (int)(next_random(random) % pairs_of_buffers);
       break;
-    default:
+    case 7:
       what->in_place = (int)(next_random(random) % 2);
+      break;
+    case 8:
+      what->are_adjacent = (int)(next_random(random) % 2);
+      break;
+    case 9:
+      what->leaves_out = (int)(next_random(random) % 2);
+      break;
+    default:
+      what->differ_in_type = (int)(next_random(random) % 2);
       break;
   }
 }
@@ -168,13 +199,13 @@ int main(int argc, char** argv) {
   changing = MPI_DATATYPE_NULL;
   renew_type(now.stride);
   for (int i = 0; i < pairs_of_buffers; ++i) {
-    inputs[i] = room_for(bytes);
+    inputs[i] = room_for(2 * bytes);
     outputs[i] = room_for(bytes);
   }
   for (int i = 0; i < calls; ++i) {
     if (next_random(&random) % 4 == 0) change(&now, &random);
     int* const input = inputs[now.buffers];
-    int* const output = outputs[now.buffers];
+    int* const output = now.are_adjacent ? input + ints_of(&now) : outputs[now.buffers];
     fill(input, seed + (unsigned)(97 * i + rank));
     fill(begun, seed + (unsigned)(31 * i + rank));
     memcpy(output, begun, bytes);
@@ -184,7 +215,7 @@ int main(int argc, char** argv) {
     expect(
         memcmp(output, wanted, bytes) == 0,
         "seed %u, call %d: operation %d, count %d, type %d, stride %d, op %d, root %d, buffers %d, "
-        "in place %d: another result on rank %d",
+        "in place %d, adjacent %d, left out %d, two types %d: another result on rank %d",
         seed, i, (int)now.operation, now.count, now.type, now.stride, now.op, now.root, now.buffers,
         now.in_place, rank);
   }
