@@ -9,14 +9,11 @@
 import pathlib
 import re
 import sys
-import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
 import huddle  # noqa: E402
 from huddle.statistics import geometric_mean  # noqa: E402
 from huddle.words import counted, joined, number_word, ratio_text, size_text  # noqa: E402
-
-TITLE_LETTERS_PER_INCH = 14
 
 
 def lowest_of(points):
@@ -79,13 +76,7 @@ def picture(file, output):
     import matplotlib
     from huddle.plots.canvas import SETTINGS
     from huddle.plots.palette import LIGHT
-    results = huddle.load(file)
-    figure = results.heat_map()
-    buffers = "the shared heap" if results.settings.heap else "ordinary memory"
-    title = (f"Time of {rivals_text(results)} / time of huddle, by message size in bytes. "
-             f"{results.ranks} ranks, buffers in {buffers}, {machine_text(results)}. "
-             "Blue: huddle is faster; orange: slower.")
-    figure.suptitle(textwrap.fill(title, int(TITLE_LETTERS_PER_INCH * figure.get_figwidth())), fontsize="small")
+    figure = huddle.load(file).heat_map()
     with matplotlib.rc_context(SETTINGS):
         figure.savefig(output, format="svg", facecolor=LIGHT.paper,
                        metadata={"Date": None, "Creator": None})
