@@ -25,9 +25,11 @@ namespace huddle::mpi {
 // Returns an argument as a number: an address, a handle or a count.
 template <class Argument>
 std::uint64_t number_from(Argument argument) {
+  // NOLINTBEGIN(bugprone-sizeof-expression): the argument may be a handle that is a pointer
   static_assert(sizeof argument <= sizeof(std::uint64_t));
   std::uint64_t number = 0;
   std::memcpy(&number, &argument, sizeof argument);
+  // NOLINTEND(bugprone-sizeof-expression)
   return number;
 }
 
