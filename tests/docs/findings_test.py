@@ -11,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# By figure: returns the text in which the document quotes its value.
+# Each function returns the text in which the document quotes the value of a figure.
 QUOTED = {
     ("zhang", "bcast-placed-16m"): lambda ours: f"take {ours:.3f} of the time",
     ("zhang", "bcast-placed-16m-time"): lambda us: f"{us / 1000:.1f} ms (published: 41.6)",

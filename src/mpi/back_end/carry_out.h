@@ -4,12 +4,10 @@
 // Runs a collective call of the program through huddle or the MPI, and counts it.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +16,7 @@
 #include "mpi/back_end/beside_devices.h"
 #include "mpi/back_end/call.h"
 #include "mpi/back_end/process.h"
-#include "mpi/back_end/reducer.h"
+#include "mpi/back_end/turns.h"
 #include "mpi/back_end/verify.h"
 #include "mpi/call_log.h"
 #include "runtime/context/errors.h"
@@ -53,36 +51,6 @@ class StopWatch {
   bool runs_ = false;
   TimedCall call_;
 };
-
-// Returns the number of blocks that the common size of a call contains.
-template <CollectiveCall Call>
-std::size_t blocks_in_size(const Communicator& communicator) {
-  constexpr bool is_of_all_blocks = Call::operation == select::Operation::allgatherv ||
-                                    Call::operation == select::Operation::alltoall;
-  return is_of_all_blocks ? static_cast<std::size_t>(communicator.ranks) : 1;
-}
-
-// Returns the size that selects the algorithm: of one block if the operation moves a block per
-// rank. Returns 0 if the ranks do not all know the size.
-template <CollectiveCall Call>
-std::size_t requested_bytes(const Communicator& communicator, const Call& call) {
-  return call.common_bytes(communicator).value_or(0) / blocks_in_size<Call>(communicator);
-}
-
-// Returns whether the MPI's result of the call has the same bits as huddle's, although the MPI may
-// reduce in another order.
-template <CollectiveCall Call>
-bool has_same_result_in_mpi(const Process& process, const Communicator& communicator,
-                            const Call& call) {
-  if constexpr (Reduction<Call>) {
-    const auto kernel = kernel_of(process.operators(), *call.facts, call.op);
-    if (!kernel) return false;
-    const bool is_sum_of_two = communicator.ranks == 2 && kernel->op == memory::Operator::sum;
-    return memory::is_exact(kernel->type) ||
-           (is_sum_of_two && memory::has_commutative_sum(kernel->type));
-  }
-  return true;
-}
 
 // Returns whether the MPI is predicted to be faster on several nodes. The MPI may reduce in another
 // order, and a result must not depend on this prediction, so only exact reductions are left to the
@@ -194,12 +162,6 @@ std::string more_about(const Process& process, const Call& call, FallbackReason 
   return {};
 }
 
-template <CollectiveCall Call>
-bool is_at_root(const Communicator& communicator, const Call& call) {
-  if constexpr (Rooted<Call>) return call.root == communicator.rank;
-  return false;
-}
-
 // Logs a call that has ended.
 template <CollectiveCall Call>
 void log_call(Process& process, Communicator& communicator, const Call& call, FallbackReason why,
@@ -209,65 +171,6 @@ void log_call(Process& process, Communicator& communicator, const Call& call, Fa
   when.is_root = is_at_root(communicator, call) ? 1 : 0;
   process.logs().add(log, {Call::operation, why, how},
                      {call.bytes(communicator), requested_bytes(communicator, call)}, when);
-}
-
-template <CollectiveCall Call>
-bool may_run_in_mpi(const Process& process, Communicator& communicator, const Call& call) {
-  if (process.options().verify) return false;
-  if (process.options().may_reorder) return true;
-  if constexpr (Reduction<Call>) {
-    if (const auto known = communicator.latest.has_same_result(call.type, call.op)) return *known;
-    const bool is_same = has_same_result_in_mpi(process, communicator, call);
-    if (kernel_of(process.operators(), *call.facts, call.op))
-      communicator.latest.note_result(call.type, call.op, is_same);
-    return is_same;
-  }
-  return true;
-}
-
-// The turn of a call that is not tuned.
-inline constexpr team::Turn by_prediction;
-
-template <CollectiveCall Call>
-team::TunedCall tuned_call(const Process& process, Communicator& communicator, const Call& call,
-                           std::optional<std::size_t> bytes) {
-  return {Call::operation, bytes.value_or(0), may_run_in_mpi(process, communicator, call),
-          blocks_in_size<Call>(communicator)};
-}
-
-// Begins a turn of the team's tuner. Calls that move no data are not tuned.
-template <CollectiveCall Call>
-const team::Turn& turn_of(Process& process, Communicator& communicator, const Call& call) {
-  if (!process.options().tunes || communicator.team == nullptr) return by_prediction;
-  const std::optional<std::size_t> bytes = call.common_bytes(communicator);
-  if (MovesData<Call> && bytes == 0) return by_prediction;
-  const team::Turn& turn =
-      communicator.team->begin_turn(tuned_call(process, communicator, call, bytes));
-  if (process.options().is_timed()) {
-    if (const auto result = communicator.team->take_tuning_result()) process.stats().tried(*result);
-  }
-  return turn;
-}
-
-template <CollectiveCall Call>
-void end_turn(Communicator& communicator, const Call& call, const team::Turn& turn,
-              const TimedCall& when) {
-  if (!turn.is_timed || communicator.team == nullptr) return;
-  constexpr std::size_t most_bytes = std::numeric_limits<std::uint32_t>::max();
-  const auto bytes = std::min(most_bytes, call.bytes(communicator));
-  communicator.team->end_turn(turn,
-                              {when.enter_ns, when.leave_ns, static_cast<std::uint32_t>(bytes),
-                               is_at_root(communicator, call) ? 1U : 0U});
-}
-
-// Returns the reason why the MPI runs a call whose turn is outside the team.
-template <CollectiveCall Call>
-FallbackReason run_outside(Communicator& communicator, const Call& call, std::size_t bytes,
-                           const team::Turn& turn) {
-  team::CallArguments arguments{.operation = Call::operation, .bytes = bytes};
-  if constexpr (Rooted<Call>) arguments.root = call.root;
-  communicator.team->note_outside_call(arguments);
-  return turn.is_in_trial ? FallbackReason::compared : FallbackReason::faster_in_mpi;
 }
 
 // Requires: all ranks make the call, and huddle handles it.
@@ -342,43 +245,40 @@ FallbackReason unless_failed(Process& process, Communicator* communicator, const
 // A call that programs repeat with the same arguments: see repeated_calls.h.
 template <class Call>
 concept Repeatable = CollectiveCall<Call> &&
-    requires(const Call& call, const Communicator& communicator) {
+    requires(const Call& call, const Process& process, const Communicator& communicator) {
   // Returns the arguments. Those that are not significant on this rank are null or 0.
   { call.repeatable(communicator) } -> std::same_as<RepeatableArguments>;
-  // Returns whether huddle's call uses the program's buffers. Requires: inspect() was called,
-  // and for a reduction, huddle has run the call.
-  { call.has_plain_buffers(communicator) } -> std::same_as<bool>;
+  // Returns whether huddle's call uses the program's buffers. Requires: inspect() was called.
+  { call.has_plain_buffers(process, communicator) } -> std::same_as<bool>;
 };
 
-// Returns whether the call repeats an earlier one that is not known yet. Then the team keeps its
-// call, which is known once huddle has run it: see note_repeated(). `freed` is the number of freed
-// datatypes at the time of inspect().
+// Returns the common size of a call that repeats an earlier one which is not known yet. Then the
+// team keeps its call, which is known once huddle has run it: see note_repeated(). `freed` is the
+// number of freed datatypes at the time of inspect().
 // Requires: inspect() was called.
 template <CollectiveCall Call>
-bool begin_note(Process& process, Communicator* communicator, const Call& call,
-                std::uint64_t freed) {
+std::optional<std::size_t> begin_note(Process& process, Communicator* communicator,
+                                      const Call& call, std::uint64_t freed) {
   if constexpr (Repeatable<Call>) {
     if (communicator == nullptr || communicator->team == nullptr || process.options().verify ||
-        process.devices().have_driver(communicator->looks) ||
-        call.common_bytes(*communicator) == 0) {
-      return false;
+        process.devices().have_driver(communicator->looks)) {
+      return std::nullopt;
     }
-    if constexpr (!Reduction<Call>) {
-      if (!call.has_plain_buffers(*communicator)) return false;
-    }
+    const std::optional<std::size_t> bytes = call.common_bytes(*communicator);
+    if (bytes == 0 || !call.has_plain_buffers(process, *communicator)) return std::nullopt;
     if (!communicator->repeated) communicator->repeated = RepeatedCalls::made();
     if (!communicator->repeated ||
         !communicator->repeated->is_repeated(call.repeatable(*communicator), freed)) {
-      return false;
+      return std::nullopt;
     }
     communicator->team->keep_next_call();
-    return true;
+    return bytes;
   }
-  return false;
+  return std::nullopt;
 }
 
-// Requires: begin_note() has returned true, and huddle has run the call. The datatypes may have
-// been freed since, except for those of built-in reductions.
+// Does not use the datatypes, because they may have been freed during the call.
+// Requires: begin_note() has returned `bytes`, and huddle has run the call.
 template <CollectiveCall Call>
 void note_repeated(const Process& process, Communicator& communicator, const Call& call,
                    std::size_t bytes) {
@@ -386,9 +286,9 @@ void note_repeated(const Process& process, Communicator& communicator, const Cal
     select::Call made = communicator.team->kept_call();
     bool is_size_of_buffer = Call::operation == select::Operation::alltoall;
     if constexpr (Reduction<Call>) {
-      if (!call.has_plain_buffers(communicator)) return;
       // The team's call may have referred to a reduction that no longer exists.
       made.reduction = communicator.latest.reduction(call.type, call.op);
+      if (made.reduction == nullptr) return;
       is_size_of_buffer = true;
     }
     const auto blocks = is_size_of_buffer ? 1 : static_cast<std::size_t>(communicator.ranks);
@@ -500,10 +400,10 @@ int carry_out_new(Process& process, Communicator* communicator, Call& call,
     return failed_alone(process, communicator, call, error);
   }
   const bool is_timed = process.options().is_timed();
-  const bool is_noted = known == nullptr && begin_note(process, communicator, call, freed);
   // The program may free a datatype during the call.
   const std::size_t bytes = process.options().stats ? bytes_of_call(communicator, call) : 0;
-  const std::size_t common_bytes = is_noted ? call.common_bytes(*communicator).value_or(0) : 0;
+  std::optional<std::size_t> noted_bytes;
+  if (known == nullptr) noted_bytes = begin_note(process, communicator, call, freed);
   // Before activation, the time of a call counts: see activation_cost.h.
   const bool is_young =
       communicator != nullptr && communicator->fallback == FallbackReason::not_activated;
@@ -516,7 +416,7 @@ int carry_out_new(Process& process, Communicator* communicator, Call& call,
   if (error) return *error;
   if (fallback == FallbackReason::none) {
     watch.stop();
-    if (is_noted) note_repeated(process, *communicator, call, common_bytes);
+    if (noted_bytes) note_repeated(process, *communicator, call, *noted_bytes);
     return end_handled(process, *communicator, call, bytes, turn, watch);
   }
   if (process.options().verify) process.verification().note_skipped(fallback);

@@ -15,6 +15,7 @@
 
 namespace huddle::memory {
 
+// Has four bytes, because compilers load four even if they have stored one.
 enum class CopyKernel : std::uint32_t {
   plain,           // the C library's memcpy
   rep_movsb,       // the REP MOVSB instruction

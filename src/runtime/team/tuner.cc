@@ -94,12 +94,12 @@ constexpr std::size_t most_bytes_of(std::uint32_t key) {
 }  // namespace
 
 Turn Tuner::begin(const TunedCall& call) {
-  Class* const known = find(call);
-  if (known == nullptr) return {};
+  Turn turn;
+  if (begin_kept(call, turn)) return turn;
+  Class& known = *find(call);
   ++calls_;
-  ++known->calls;
-  if (known->trial == no_trial && known->calls < known->next_trial) return kept_turn(*known);
-  return step(*known);
+  ++known.calls;
+  return step(known);
 }
 
 bool Tuner::begin_kept(const TunedCall& call, Turn& turn) {

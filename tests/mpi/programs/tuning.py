@@ -35,7 +35,7 @@ def tuning(bench, thorough):
 
 
 def repeats(bench, thorough):
-    program = bench.program("repeats")
+    program = bench.program("repeats", sources=("c/collectives.c",))
     for ranks in (2, 3):
         for seed in range(1, 21 if thorough else 4):
             for settings in ({"TUNE": "on", "STATS": "0"}, {"TUNE": "off", "STATS": "0"}, {}):

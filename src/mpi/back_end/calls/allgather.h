@@ -40,9 +40,11 @@ struct AllgatherCall : AnyAllgather<BufferArgument> {
   static constexpr select::Operation operation = select::Operation::allgather;
 
   RepeatableArguments repeatable(const Communicator& /*communicator*/) const {
-    return repeatable_by_all(operation);
+    return repeatable_blocks(operation, input, output, 0);
   }
-  bool has_plain_buffers(const Communicator& /*communicator*/) const { return are_plain(); }
+  bool has_plain_buffers(const Process& /*process*/, const Communicator& /*communicator*/) const {
+    return are_plain(input, output);
+  }
   std::size_t bytes(const Communicator& /*communicator*/) const { return output.bytes(); }
   std::optional<std::size_t> common_bytes(const Communicator& /*communicator*/) const {
     return output.bytes();

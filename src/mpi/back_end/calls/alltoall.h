@@ -15,9 +15,11 @@ struct AlltoallCall : ForAll<BufferArgument, BufferArgument> {
   static constexpr select::Operation operation = select::Operation::alltoall;
 
   RepeatableArguments repeatable(const Communicator& /*communicator*/) const {
-    return repeatable_by_all(operation);
+    return repeatable_blocks(operation, input, output, 0);
   }
-  bool has_plain_buffers(const Communicator& /*communicator*/) const { return are_plain(); }
+  bool has_plain_buffers(const Process& /*process*/, const Communicator& /*communicator*/) const {
+    return are_plain(input, output);
+  }
   std::size_t bytes(const Communicator& communicator) const {
     return output.bytes_of_all(communicator.ranks);
   }

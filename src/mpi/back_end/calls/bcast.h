@@ -50,7 +50,9 @@ struct BcastCall {
   RepeatableArguments repeatable(const Communicator& /*communicator*/) const {
     return mpi::repeatable(operation, nullptr, output, count, type, root);
   }
-  bool has_plain_buffers(const Communicator& /*communicator*/) const { return facts->dense; }
+  bool has_plain_buffers(const Process& /*process*/, const Communicator& /*communicator*/) const {
+    return facts->dense;
+  }
   void inspect(const Process& process, Communicator& communicator);
   std::size_t bytes(const Communicator& communicator) const;
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {

@@ -76,19 +76,10 @@ struct GatherCall : AnyGather<BufferArgument> {
   static constexpr select::Operation operation = select::Operation::gather;
 
   RepeatableArguments repeatable(const Communicator& communicator) const {
-    if (!is_root(communicator))
-      return mpi::repeatable(operation, input.address, nullptr, root, input.count, input.type);
-    if (input.is_in_place())
-      return mpi::repeatable(operation, in_place(), output.address, root, output.count,
-                             output.type);
-    return mpi::repeatable(operation, input.address, output.address, root, input.count, input.type,
-                           output.count, output.type);
+    return repeatable_blocks(operation, input, is_root(communicator) ? output : no_buffer, root);
   }
-  bool has_plain_buffers(const Communicator& communicator) const {
-    const bool is_input_plain = input.is_in_place() || input.is_dense();
-    if (!is_root(communicator)) return is_input_plain;
-    return is_input_plain && output.is_dense() &&
-           (input.is_in_place() || input.bytes() == output.bytes());
+  bool has_plain_buffers(const Process& /*process*/, const Communicator& communicator) const {
+    return is_root(communicator) ? are_plain(input, output) : is_plain(input);
   }
   std::size_t bytes(const Communicator& /*communicator*/) const {
     return (input.is_in_place() ? output : input).bytes();
@@ -172,18 +163,10 @@ struct ScatterCall : AnyScatter<BufferArgument> {
   static constexpr select::Operation operation = select::Operation::scatter;
 
   RepeatableArguments repeatable(const Communicator& communicator) const {
-    if (!is_root(communicator))
-      return mpi::repeatable(operation, nullptr, output.address, root, output.count, output.type);
-    if (output.is_in_place())
-      return mpi::repeatable(operation, input.address, in_place(), root, input.count, input.type);
-    return mpi::repeatable(operation, input.address, output.address, root, input.count, input.type,
-                           output.count, output.type);
+    return repeatable_blocks(operation, is_root(communicator) ? input : no_buffer, output, root);
   }
-  bool has_plain_buffers(const Communicator& communicator) const {
-    const bool is_output_plain = output.is_in_place() || output.is_dense();
-    if (!is_root(communicator)) return is_output_plain;
-    return is_output_plain && input.is_dense() &&
-           (output.is_in_place() || input.bytes() == output.bytes());
+  bool has_plain_buffers(const Process& /*process*/, const Communicator& communicator) const {
+    return is_root(communicator) ? are_plain(output, input) : is_plain(output);
   }
   std::size_t bytes(const Communicator& /*communicator*/) const {
     return (output.is_in_place() ? input : output).bytes();

@@ -63,8 +63,8 @@ struct AnyReduction {
     return bytes(communicator);
   }
   bool is_in_place() const { return input == in_place(); }
-  bool has_plain_buffers(const Communicator& communicator) const {
-    return communicator.latest.reduction(type, op) != nullptr;
+  bool has_plain_buffers(const Process& process, const Communicator& /*communicator*/) const {
+    return kernel_of(process.operators(), *facts, op).has_value();
   }
   bool is_truncated(const Communicator& /*communicator*/) const { return false; }
   bool others_have_sent(const Communicator& /*communicator*/) const { return false; }
@@ -172,8 +172,8 @@ struct ReduceScatterBlockCall : AnyReduceScatter {
     return mpi::repeatable(operation, input, output, block, type, op);
   }
   // In place, the team reduces into a buffer of its own.
-  bool has_plain_buffers(const Communicator& communicator) const {
-    return !is_in_place() && AnyReduction::has_plain_buffers(communicator);
+  bool has_plain_buffers(const Process& process, const Communicator& communicator) const {
+    return !is_in_place() && AnyReduction::has_plain_buffers(process, communicator);
   }
   void inspect(const Process& process, Communicator& communicator);
   FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;

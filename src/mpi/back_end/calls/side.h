@@ -88,7 +88,7 @@ inline bool is_refused_at_root(const Part& given, const Part& gotten) {
 
 struct BufferArgument {
   // Removes const from an input, which is never written.
-  BufferArgument(const void* address_, Count count_, Datatype type_)
+  constexpr BufferArgument(const void* address_, Count count_, Datatype type_)
       : address(const_cast<void*>(address_)), count(count_), type(type_) {}
 
   // Call before the functions below.
@@ -101,7 +101,6 @@ struct BufferArgument {
   // Size of each block.
   std::size_t bytes() const { return bytes_of(count, *facts); }
   std::size_t bytes_of_all(int ranks) const { return bytes() * static_cast<std::size_t>(ranks); }
-  bool is_dense() const { return facts->dense; }
   Part block(int rank) const {
     const Aint from = static_cast<Aint>(rank) * static_cast<Aint>(count) * facts->extent;
     return {{moved(address, from), count, type}, facts};
@@ -113,6 +112,31 @@ struct BufferArgument {
   Datatype type;
   const TypeFacts* facts = &no_type;
 };
+
+// Takes the place of an argument that is not significant on this rank.
+inline constexpr BufferArgument no_buffer{nullptr, 0, Datatype{}};
+
+// Returns the arguments of a call that moves blocks of equal size. The count and the type of a
+// buffer in place are not significant.
+inline RepeatableArguments repeatable_blocks(select::Operation operation,
+                                             const BufferArgument& input,
+                                             const BufferArgument& output, int root) {
+  const auto count_of = [](const BufferArgument& side) {
+    return side.is_in_place() ? Count{0} : side.count;
+  };
+  const auto type_of = [](const BufferArgument& side) {
+    return side.is_in_place() ? Datatype{} : side.type;
+  };
+  return repeatable(operation, input.address, output.address, root, count_of(input), type_of(input),
+                    count_of(output), type_of(output));
+}
+
+// Return whether huddle's call uses the program's buffers: this rank's block, or that and all
+// blocks. `own` may be in place.
+inline bool is_plain(const BufferArgument& own) { return own.is_in_place() || own.facts->dense; }
+inline bool are_plain(const BufferArgument& own, const BufferArgument& all) {
+  return is_plain(own) && all.facts->dense && (own.is_in_place() || own.bytes() == all.bytes());
+}
 
 // A buffer argument whose blocks are listed by rank: count, displacement, and possibly type.
 class VectorBufferArgument {
@@ -235,18 +259,6 @@ struct ForAll {
   // Returns whether the MPI rejects input and output buffers that are equal without MPI_IN_PLACE.
   static bool is_refused_alias(const void* from, const void* to, std::size_t bytes) {
     return aliases_are_refused && from == to && from != bottom && bytes > 0;
-  }
-  RepeatableArguments repeatable_by_all(select::Operation operation) const {
-    if (is_in_place()) {
-      return mpi::repeatable(operation, input.address, output.address, output.count, output.type);
-    }
-    return mpi::repeatable(operation, input.address, output.address, input.count, input.type,
-                           output.count, output.type);
-  }
-  // Returns whether huddle's call uses the program's buffers.
-  bool are_plain() const {
-    return output.is_dense() &&
-           (input.is_in_place() || (input.is_dense() && input.bytes() == output.bytes()));
   }
 };
 

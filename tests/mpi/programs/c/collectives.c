@@ -4,30 +4,6 @@
 
 #include "expect.h"
 
-struct mpi_functions {
-  int (*bcast)(void*, int, MPI_Datatype, int, MPI_Comm);
-  int (*reduce)(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
-  int (*allreduce)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
-  int (*scan)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
-  int (*exscan)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
-  int (*reduce_scatter)(const void*, void*, const int*, MPI_Datatype, MPI_Op, MPI_Comm);
-  int (*reduce_scatter_block)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
-  int (*allgather)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
-  int (*allgatherv)(const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype,
-                    MPI_Comm);
-  int (*alltoall)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
-  int (*alltoallv)(const void*, const int*, const int*, MPI_Datatype, void*, const int*, const int*,
-                   MPI_Datatype, MPI_Comm);
-  int (*alltoallw)(const void*, const int*, const int*, const MPI_Datatype*, void*, const int*,
-                   const int*, const MPI_Datatype*, MPI_Comm);
-  int (*gather)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
-  int (*gatherv)(const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype, int,
-                 MPI_Comm);
-  int (*scatter)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
-  int (*scatterv)(const void*, const int*, const int*, MPI_Datatype, void*, int, MPI_Datatype, int,
-                  MPI_Comm);
-};
-
 const struct mpi_functions with_huddle = {MPI_Bcast,
                                           MPI_Reduce,
                                           MPI_Allreduce,

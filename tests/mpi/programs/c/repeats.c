@@ -9,30 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives.h"
 #include "expect.h"
 
 enum { room_ints = 4096, pairs_of_buffers = 2 };
-
-struct functions {
-  int (*bcast)(void*, int, MPI_Datatype, int, MPI_Comm);
-  int (*reduce)(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
-  int (*allreduce)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
-  int (*scan)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
-  int (*exscan)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
-  int (*reduce_scatter_block)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
-  int (*allgather)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
-  int (*alltoall)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
-  int (*gather)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
-  int (*scatter)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
-};
-static const struct functions with_huddle = {
-    MPI_Bcast,     MPI_Reduce,   MPI_Allreduce, MPI_Scan,   MPI_Exscan, MPI_Reduce_scatter_block,
-    MPI_Allgather, MPI_Alltoall, MPI_Gather,    MPI_Scatter};
-static const struct functions without_huddle = {PMPI_Bcast,     PMPI_Reduce,
-                                                PMPI_Allreduce, PMPI_Scan,
-                                                PMPI_Exscan,    PMPI_Reduce_scatter_block,
-                                                PMPI_Allgather, PMPI_Alltoall,
-                                                PMPI_Gather,    PMPI_Scatter};
 
 enum operation {
   bcast,
@@ -73,7 +53,7 @@ static void renew_type(int stride) {
   MPI_Type_commit(&changing);
 }
 
-static void call(const struct functions* mpi, const struct arguments* with, void* input,
+static void call(const struct mpi_functions* mpi, const struct arguments* with, void* input,
                  void* output) {
   const MPI_Comm comm = MPI_COMM_WORLD;
   const MPI_Datatype numbers = with->type == 1 ? MPI_FLOAT : MPI_INT;
