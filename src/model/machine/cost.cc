@@ -11,37 +11,26 @@ namespace huddle::machine {
 namespace {
 
 struct Sample {
-  double copiers;
-  double ns;
+  double copiers = 0;
+  double ns = 0;
 };
 
 double between(const Sample& low, const Sample& high, double copiers) {
   return low.ns + (high.ns - low.ns) * (copiers - low.copiers) / (high.copiers - low.copiers);
 }
 
-// Returns samples that ascend in copiers and do not fall in time.
-std::vector<Sample> monotone_samples(std::vector<CrowdPoint> points, double bytes) {
-  std::sort(points.begin(), points.end(),
-            [](const CrowdPoint& a, const CrowdPoint& b) { return a.copiers < b.copiers; });
-  std::vector<Sample> samples;
-  double slowest_ns = 0;
-  for (const CrowdPoint& point : points) {
-    slowest_ns = std::max(slowest_ns, time_at(*point.curve, bytes));
-    samples.push_back({static_cast<double>(point.copiers), slowest_ns});
-  }
-  return samples;
-}
-
 }  // namespace
 
-double crowd_time_ns(std::vector<CrowdPoint> points, double bytes, int copiers) {
-  const std::vector<Sample> samples = monotone_samples(std::move(points), bytes);
-  if (copiers <= samples.front().copiers) return samples.front().ns;
-  const auto above = std::find_if(samples.begin(), samples.end(), [copiers](const Sample& sample) {
-    return sample.copiers >= copiers;
-  });
-  if (above == samples.end()) return samples.back().ns * copiers / samples.back().copiers;
-  return between(*(above - 1), *above, copiers);
+double crowd_time_ns(std::span<const CrowdPoint> points, double bytes, int copiers) {
+  Sample below{};
+  for (const CrowdPoint& point : points) {
+    const Sample here{static_cast<double>(point.copiers),
+                      std::max(below.ns, time_at(*point.curve, bytes))};
+    if (point.copiers >= copiers)
+      return below.copiers == 0 ? here.ns : between(below, here, copiers);
+    below = here;
+  }
+  return below.ns * copiers / below.copiers;
 }
 
 namespace {
@@ -128,16 +117,90 @@ const Entry* answering(const Topology& topology, const std::vector<const Entry*>
   return best;
 }
 
+// Returns pointers to the entries for which holds(entry) is true.
+template <typename Entry, typename Holds>
+std::vector<const Entry*> entries_that(const std::vector<Entry>& all, Holds holds) {
+  std::vector<const Entry*> entries;
+  for (const Entry& entry : all) {
+    if (holds(entry)) entries.push_back(&entry);
+  }
+  return entries;
+}
+
+// Returns the entry to use for each level.
+template <typename Entry>
+std::vector<const Entry*> by_level(const Topology& topology,
+                                   const std::vector<const Entry*>& entries) {
+  std::vector<const Entry*> by_level;
+  for (std::size_t rank = 0; rank <= topology.levels.size(); ++rank)
+    by_level.push_back(answering(topology, entries, rank));
+  return by_level;
+}
+
+std::vector<CrowdPoint> ascending(std::vector<CrowdPoint> points) {
+  std::sort(points.begin(), points.end(),
+            [](const CrowdPoint& a, const CrowdPoint& b) { return a.copiers < b.copiers; });
+  return points;
+}
+
+std::vector<std::vector<CrowdPoint>> copies_by_level(const Topology& topology,
+                                                     const std::vector<CopyCurve>& copies) {
+  const auto alone = entries_that(copies, [](const CopyCurve& copy) { return copy.copiers == 1; });
+  const auto crowded =
+      entries_that(copies, [](const CopyCurve& copy) { return copy.copiers != 1; });
+  const CopyCurve* const one = answering(topology, alone, 0);
+  std::vector<std::vector<CrowdPoint>> all;
+  for (const CopyCurve* scope : by_level(topology, crowded)) {
+    std::vector<CrowdPoint> points;
+    if (one != nullptr) points.push_back({1, &one->curve});
+    for (const CopyCurve* copy : crowded) {
+      if (scope != nullptr && copy->level == scope->level)
+        points.push_back({copy->copiers, &copy->curve});
+    }
+    all.push_back(ascending(std::move(points)));
+  }
+  return all;
+}
+
 }  // namespace
 
 CostModel::CostModel(const Machine& machine)
     : machine_(machine),
       outstanding_misses_(machine::outstanding_misses(machine).per_core),
       index_(machine.topology),
-      pair_row_(rows_of_pairs(machine)) {
-  for (std::size_t level = 0; level <= machine.topology.levels.size(); ++level) {
-    cost_of_level_.push_back(find_line(machine, level_name(machine.topology, level)));
+      pair_row_(rows_of_pairs(machine)),
+      copies_(copies_by_level(machine.topology, machine.copy)),
+      copies_past_caches_(copies_by_level(machine.topology, machine.copy_past_caches)),
+      memory_of_level_(by_level(
+          machine.topology, entries_that(machine.memory, [](const MemoryCost&) { return true; }))) {
+  const Topology& topology = machine.topology;
+  for (std::size_t level = 0; level <= topology.levels.size(); ++level)
+    cost_of_level_.push_back(find_line(machine, level_name(topology, level)));
+  for (std::size_t kind = 0; kind < handoff_of_level_.size(); ++kind) {
+    const auto curves = entries_that(machine.handoff, [kind](const HandoffCurve& one) {
+      return static_cast<std::size_t>(one.kind) == kind;
+    });
+    handoff_of_level_[kind] = by_level(topology, curves);
   }
+  for (const PathCurve& curve : machine.paths) {
+    if (find_path(curve.path) != nullptr) continue;
+    Path path{curve.path, {}, {}};
+    for (const PathCurve& one : machine.paths) {
+      if (one.path == curve.path && one.level.empty())
+        path.anywhere.push_back({one.copiers, &one.curve});
+    }
+    path.anywhere = ascending(std::move(path.anywhere));
+    path.of_level = by_level(topology, entries_that(machine.paths, [&](const PathCurve& one) {
+                               return one.path == curve.path && !one.level.empty();
+                             }));
+    paths_.push_back(std::move(path));
+  }
+}
+
+const CostModel::Path* CostModel::find_path(std::string_view name) const {
+  const auto found = std::find_if(paths_.begin(), paths_.end(),
+                                  [name](const Path& path) { return path.name == name; });
+  return found == paths_.end() ? nullptr : &*found;
 }
 
 const LineCost& CostModel::line_cost(int a, int b) const {
@@ -207,21 +270,9 @@ double CostModel::load_step_ns(int writer, int reader) const {
                   shared_line_ns(writer, reader) / outstanding_misses_);
 }
 
-double CostModel::own_copy_ns(const std::vector<CopyCurve>& copies, double bytes,
-                              std::string_view level, int copiers) const {
-  const Topology& topology = machine_.topology;
-  const std::size_t rank = rank_of(topology, level);
-  std::vector<const CopyCurve*> alone;
-  std::vector<const CopyCurve*> crowded;
-  for (const CopyCurve& copy : copies) (copy.copiers == 1 ? alone : crowded).push_back(&copy);
-  std::vector<CrowdPoint> points;
-  if (const CopyCurve* one = answering(topology, alone, 0)) points.push_back({1, &one->curve});
-  if (const CopyCurve* scope = answering(topology, crowded, rank)) {
-    for (const CopyCurve* copy : crowded) {
-      if (copy->level == scope->level) points.push_back({copy->copiers, &copy->curve});
-    }
-  }
-  return crowd_time_ns(points, bytes, copiers);
+double CostModel::own_copy_ns(const CopiesByLevel& copies, double bytes, std::string_view level,
+                              int copiers) const {
+  return crowd_time_ns(copies[rank_of(machine_.topology, level)], bytes, copiers);
 }
 
 // Returns the time of one load, plus that of the bytes at the rate of the largest measured working
@@ -231,12 +282,9 @@ double CostModel::memory_ns(const Copy& copy, std::size_t rank) const {
   for (const CopyCurve& curve : machine_.copy) {
     largest_bytes = std::max(largest_bytes, curve.curve.bytes.back());
   }
-  const double largest_ns =
-      own_copy_ns(machine_.copy, largest_bytes, copy.others_share, copy.others + 1);
+  const double largest_ns = own_copy_ns(copies_, largest_bytes, copy.others_share, copy.others + 1);
   const double stream_ns = largest_ns * copy.bytes / largest_bytes;
-  std::vector<const MemoryCost*> costs;
-  for (const MemoryCost& cost : machine_.memory) costs.push_back(&cost);
-  const MemoryCost* cost = answering(machine_.topology, costs, rank);
+  const MemoryCost* cost = memory_of_level_[rank];
   return cost == nullptr ? stream_ns : cost->load_ns + stream_ns * cost->copy_factor;
 }
 
@@ -270,7 +318,7 @@ CostModel::Limits CostModel::limits_of_target(const Copy& copy) const {
 
 double CostModel::copy_ns(const Copy& copy) const {
   if (copy.bytes <= 0) return 0;
-  const auto& copies = is_measured(copy.target) ? machine_.copy_past_caches : machine_.copy;
+  const CopiesByLevel& copies = is_measured(copy.target) ? copies_past_caches_ : copies_;
   const double own_ns = own_copy_ns(copies, copy.bytes, copy.others_share, copy.others + 1);
   const Limits source = limits_of_source(copy);
   const Limits target = limits_of_target(copy);
@@ -312,19 +360,15 @@ double besides_ns(double both_ns, double one_ns) {
 // two curves, however, also includes the other side of a copy, in the copier's own cache.
 double CostModel::handoffs_ns(const Copy& copy, double source_ns, double target_ns) const {
   if (source_ns <= 0 || target_ns <= 0) return source_ns + target_ns;
-  const double own_ns = own_copy_ns(machine_.copy, copy.bytes, copy.others_share, 1);
+  const double own_ns = own_copy_ns(copies_, copy.bytes, copy.others_share, 1);
   const double lines_ns = besides_ns(source_ns, own_ns) + besides_ns(target_ns, own_ns);
   return std::max({source_ns, target_ns, side_by_side_ns(lines_ns, own_ns)});
 }
 
 double CostModel::handoff_ns(double bytes, int from, int to, HandoffKind kind) const {
   if (bytes <= 0 || from == to) return 0;
-  std::vector<const HandoffCurve*> curves;
-  for (const HandoffCurve& handoff : machine_.handoff) {
-    if (handoff.kind == kind) curves.push_back(&handoff);
-  }
-  const std::size_t rank = index_.joining_level(from, to);
-  const HandoffCurve* handoff = answering(machine_.topology, curves, rank);
+  const HandoffCurve* const handoff =
+      handoff_of_level_[static_cast<std::size_t>(kind)][index_.joining_level(from, to)];
   if (handoff == nullptr) return std::numeric_limits<double>::infinity();
   const double ns = time_at(handoff->curve, bytes);
   // If only a nearer level was measured, scales its curve by the ratio of the line latencies.
@@ -338,23 +382,17 @@ double CostModel::handoff_ns(double bytes, int from, int to, HandoffKind kind) c
 }
 
 double CostModel::path_ns(std::string_view path, double bytes, int others) const {
-  std::vector<CrowdPoint> points;
-  for (const PathCurve& curve : machine_.paths) {
-    if (curve.path == path && curve.level.empty()) points.push_back({curve.copiers, &curve.curve});
-  }
-  if (points.empty()) return std::numeric_limits<double>::infinity();
-  return crowd_time_ns(points, bytes, others + 1);
+  const Path* const known = find_path(path);
+  if (known == nullptr || known->anywhere.empty()) return std::numeric_limits<double>::infinity();
+  return crowd_time_ns(known->anywhere, bytes, others + 1);
 }
 
 double CostModel::path_ns(std::string_view path, double bytes, int others, int reader,
                           int owner) const {
   const double anywhere_ns = path_ns(path, bytes, others);
-  std::vector<const PathCurve*> curves;
-  for (const PathCurve& curve : machine_.paths) {
-    if (curve.path == path && !curve.level.empty()) curves.push_back(&curve);
-  }
-  const PathCurve* curve =
-      answering(machine_.topology, curves, index_.joining_level(reader, owner));
+  const Path* const known = find_path(path);
+  const PathCurve* const curve =
+      known == nullptr ? nullptr : known->of_level[index_.joining_level(reader, owner)];
   return curve == nullptr || !std::isfinite(anywhere_ns)
              ? anywhere_ns
              : anywhere_ns * time_at(curve->curve, bytes) /

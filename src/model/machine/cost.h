@@ -5,6 +5,7 @@
 // explains the formulas. All functions are monotone in size and in contention.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -26,8 +27,8 @@ struct CrowdPoint {
 // with the number of copiers as noise, so that the result never does. Beyond the largest measured
 // number, all copiers share its total bandwidth, because extrapolation from two noisy curves could
 // fall with size.
-// Requires: there is at least one point.
-double crowd_time_ns(std::vector<CrowdPoint> points, double bytes, int copiers);
+// Requires: there is at least one point, and the points ascend in copiers.
+double crowd_time_ns(std::span<const CrowdPoint> points, double bytes, int copiers);
 
 // The location of the source of a copy.
 enum class Source {
@@ -110,13 +111,21 @@ class CostModel {
  private:
   // Returns the cost at the innermost level that two different hardware threads share.
   const LineCost& line_cost(int a, int b) const;
-  double own_copy_ns(const std::vector<CopyCurve>& copies, double bytes, std::string_view level,
+  // The measured copies that apply to copiers that share a level, by the level's position.
+  using CopiesByLevel = std::vector<std::vector<CrowdPoint>>;
+  double own_copy_ns(const CopiesByLevel& copies, double bytes, std::string_view level,
                      int copiers) const;
   // Returns whether there are separate measurements of copies to this target.
   bool is_measured(Target target) const {
     return target == Target::memory && !machine_.copy_past_caches.empty();
   }
   double memory_ns(const Copy& copy, std::size_t rank) const;
+  struct Path {
+    std::string_view name;
+    std::vector<CrowdPoint> anywhere;
+    std::vector<const PathCurve*> of_level;  // null if the distance was not measured
+  };
+  const Path* find_path(std::string_view name) const;
 
   // Lower bounds of the time of one side of a copy: for the lines that move from or to a peer, and
   // for memory.
@@ -133,6 +142,12 @@ class CostModel {
   GroupIndex index_;
   std::vector<const LineCost*> cost_of_level_;  // by joining level; the last is the machine's
   std::vector<int> pair_row_;                   // by hardware thread: its core's row in pairs
+  // The entries of the machine file that apply, by the position of a level.
+  CopiesByLevel copies_;
+  CopiesByLevel copies_past_caches_;
+  std::vector<const MemoryCost*> memory_of_level_;
+  std::array<std::vector<const HandoffCurve*>, handoff_facts.size()> handoff_of_level_;  // by kind
+  std::vector<Path> paths_;
 };
 
 // The slowdown of an application whose arrays are in the shared heap.

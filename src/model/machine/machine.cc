@@ -15,43 +15,44 @@
 namespace huddle::machine {
 namespace {
 
-// Returns the times with each raised to at least those of smaller sizes.
-std::vector<double> monotone_times(const Curve& curve) {
-  std::vector<double> ns = curve.ns;
-  for (std::size_t i = 1; i < ns.size(); ++i) ns[i] = std::max(ns[i], ns[i - 1]);
-  return ns;
+// Returns the time at a point, raised to at least those of smaller sizes. Allocates nothing,
+// because one choice of an algorithm evaluates curves thousands of times.
+double ns_at_point(const Curve& curve, std::size_t i) {
+  return *std::max_element(curve.ns.begin(), curve.ns.begin() + static_cast<std::ptrdiff_t>(i) + 1);
 }
 
-double slope(const Curve& curve, const std::vector<double>& ns, std::size_t i) {
-  return (ns[i + 1] - ns[i]) / (curve.bytes[i + 1] - curve.bytes[i]);
+double slope(const Curve& curve, std::size_t i) {
+  return (ns_at_point(curve, i + 1) - ns_at_point(curve, i)) /
+         (curve.bytes[i + 1] - curve.bytes[i]);
 }
 
 // Returns a time before the first point: extrapolates the first segment to its fixed cost at 0
 // bytes.
-double before_first(const Curve& curve, const std::vector<double>& ns, double bytes) {
+double before_first(const Curve& curve, double bytes) {
+  const double first_ns = curve.ns.front();
   const double at_zero =
-      ns.size() < 2 ? 0 : std::max(0.0, ns[0] - slope(curve, ns, 0) * curve.bytes[0]);
-  return at_zero + (ns[0] - at_zero) * bytes / curve.bytes[0];
+      curve.ns.size() < 2 ? 0 : std::max(0.0, first_ns - slope(curve, 0) * curve.bytes[0]);
+  return at_zero + (first_ns - at_zero) * bytes / curve.bytes[0];
 }
 
 // Returns a time after the last point: continues at the rate of the last segment, or at the overall
 // rate if that is slower. Otherwise noise in the last two points could make large sizes free.
-double after_last(const Curve& curve, const std::vector<double>& ns, double bytes) {
-  const std::size_t last = ns.size() - 1;
-  double per_byte = ns[last] / curve.bytes[last];
-  if (last > 0) per_byte = std::max(per_byte, slope(curve, ns, last - 1));
-  return ns[last] + per_byte * (bytes - curve.bytes[last]);
+double after_last(const Curve& curve, double bytes) {
+  const std::size_t last = curve.ns.size() - 1;
+  const double last_ns = ns_at_point(curve, last);
+  double per_byte = last_ns / curve.bytes[last];
+  if (last > 0) per_byte = std::max(per_byte, slope(curve, last - 1));
+  return last_ns + per_byte * (bytes - curve.bytes[last]);
 }
 
 }  // namespace
 
 double time_at(const Curve& curve, double bytes) {
-  const std::vector<double> ns = monotone_times(curve);
-  if (bytes <= curve.bytes.front()) return before_first(curve, ns, bytes);
-  if (bytes >= curve.bytes.back()) return after_last(curve, ns, bytes);
+  if (bytes <= curve.bytes.front()) return before_first(curve, bytes);
+  if (bytes >= curve.bytes.back()) return after_last(curve, bytes);
   const auto above = std::upper_bound(curve.bytes.begin(), curve.bytes.end(), bytes);
   const auto i = static_cast<std::size_t>(above - curve.bytes.begin()) - 1;
-  return ns[i] + slope(curve, ns, i) * (bytes - curve.bytes[i]);
+  return ns_at_point(curve, i) + slope(curve, i) * (bytes - curve.bytes[i]);
 }
 
 std::vector<double> rates(const Curve& curve) {

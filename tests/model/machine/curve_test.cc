@@ -72,7 +72,7 @@ RC_GTEST_PROP(ContentionProperty, TimeNeverFallsWithContention, ()) {
   const Curve one = *curves();
   const Curve four = *curves();
   const Curve nine = *curves();
-  const std::vector<CrowdPoint> points = {{4, &four}, {1, &one}, {9, &nine}};
+  const std::vector<CrowdPoint> points = {{1, &one}, {4, &four}, {9, &nine}};
   const double bytes = *rc::gen::inRange(1, 100000);
   double slowest = 0;
   for (int copiers = 1; copiers < 20; ++copiers) {
