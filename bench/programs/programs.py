@@ -15,14 +15,17 @@ INPUTS = pathlib.Path(__file__).resolve().parent / "inputs"
 PYTHON = "/usr/bin/python3"  # Debian's, which finds Debian's modules
 FOAM_CASE = pathlib.Path("/usr/share/doc/openfoam-examples/examples/incompressible/simpleFoam/pitzDaily")
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+# By default Open MPI binds each rank to one core, which all threads of the rank would share.
+TWO_THREADS = {"OMP_NUM_THREADS": "2", "OMPI_MCA_hwloc_base_binding_policy": "none", "OMP_WAIT_POLICY": "passive"}
+CP2K = ("cp2k.psmp", "-i", str(INPUTS / "water.cp2k"))
 PETSC = sorted(pathlib.Path("/usr/lib/petscdir").glob("*/*-real/lib/python3/dist-packages"))
-# HPL and PTRANS of a matrix with 1,500 rows on one row of processes. The other tests derive their sizes from it.
+# HPL and PTRANS of a matrix with 3,200 rows on one row of processes. The other tests derive their sizes from it.
 HPCC = """HPLinpack benchmark input file
 of whole runs
 HPL.out    output file name
 8          device out
 1          number of problem sizes
-1500       N
+3200       N
 1          number of block sizes
 96         NB
 0          process mapping by rows
@@ -83,7 +86,7 @@ def foam_dictionary(name, lines):
 
 
 def prepare_foam(work, ranks, environment):
-    """Prepares 200 iterations of the backward-facing step from OpenFOAM's examples, without output."""
+    """Prepares 400 iterations of the backward-facing step from OpenFOAM's examples, without output."""
     shutil.copytree(FOAM_CASE, work, dirs_exist_ok=True)
     for packed in work.rglob("*.gz"):
         packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
@@ -91,7 +94,7 @@ def prepare_foam(work, ranks, environment):
     (work / "system/decomposeParDict").write_text(foam_dictionary(
         "decomposeParDict", f"numberOfSubdomains {ranks}; method simple; simpleCoeffs {{ n ({ranks} 1 1); }}"))
     (work / "system/controlDict").write_text(foam_dictionary(
-        "controlDict", "application simpleFoam; startFrom startTime; startTime 0; stopAt endTime; endTime 200;"
+        "controlDict", "application simpleFoam; startFrom startTime; startTime 0; stopAt endTime; endTime 400;"
         " deltaT 1; writeControl timeStep; writeInterval 1000000;"))
     for step in ("blockMesh", "decomposePar"):
         subprocess.run([step], cwd=work, env=environment, check=True, stdout=subprocess.DEVNULL)
@@ -112,8 +115,8 @@ PROGRAMS = (
     Program("mpi4py, NumPy", "training by data-parallel ranks", ("python3-mpi4py", "python3-numpy"),
             (PYTHON, "-B", str(INPUTS / "training.py"))),
     Program("ABINIT", "plane waves", ("abinit", "abinit-data"), ("abinit", "silicon.abi"), prepare_abinit, ONE_THREAD),
-    Program("CP2K", "Gaussian and plane waves", ("cp2k",), ("cp2k.psmp", "-i", str(INPUTS / "water.cp2k")),
-            environment=ONE_THREAD),
+    Program("CP2K", "Gaussian and plane waves", ("cp2k",), CP2K, environment=ONE_THREAD),
+    Program("CP2K, OpenMP", "Gaussian and plane waves, 2 threads per rank", ("cp2k",), CP2K, environment=TWO_THREADS),
     Program("GPAW", "real-space grid", ("gpaw",), ("gpaw", "python", str(INPUTS / "hydrogen.py")),
             environment=ONE_THREAD),
     Program("HPCC", "benchmark suite", ("hpcc",), ("hpcc",), prepare_hpcc),

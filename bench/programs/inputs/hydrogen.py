@@ -6,7 +6,7 @@ from gpaw import GPAW
 
 atoms = molecule("H2")
 atoms.center(vacuum=3.5)
-atoms.calc = GPAW(mode="fd", h=0.2, txt=None)
+atoms.calc = GPAW(mode="fd", h=0.15, txt=None)
 energy = atoms.get_potential_energy()
 if atoms.calc.wfs.world.rank == 0:
     print(f"energy {energy:.3f}")

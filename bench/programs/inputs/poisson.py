@@ -30,7 +30,7 @@ solver.setType("cg")
 solver.getPC().setType("jacobi")
 solver.setTolerances(rtol=1e-10)
 solver.setFromOptions()  # PETSC_OPTIONS can select another method
-for _ in range(10):
+for _ in range(35):
     solution.set(0.0)
     solver.solve(right, solution)
 PETSc.Sys.Print(f"{solver.getIterationNumber()} iterations, residual {solver.getResidualNorm():.3e}")

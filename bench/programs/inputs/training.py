@@ -10,7 +10,7 @@ weights = [rng.standard_normal(shape).astype(np.float32) * 0.05 for shape in ((2
 own = np.random.default_rng(world.rank)
 samples = own.standard_normal((256, 256), dtype=np.float32)
 labels = own.standard_normal((256, 10), dtype=np.float32)
-for step in range(300):
+for step in range(500):
     activations = [samples]
     for layer in weights[:-1]:
         activations.append(np.maximum(activations[-1] @ layer, 0))
