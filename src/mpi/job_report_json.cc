@@ -48,11 +48,12 @@ Json trials_json(const Stats::Trials& trials) {
   Json json = {{"operation", select::name(latest.operation)},
                {"most_bytes", latest.most_bytes},
                {"trials", trials.count},
-               {"kept", roles[static_cast<std::size_t>(latest.verdict.kept)]}};
+               {"kept", roles[static_cast<std::size_t>(latest.kept)]}};
   for (std::size_t by = 0; by < roles.size(); ++by) {
-    if (latest.verdict.median_ns[by] == 0) continue;
-    Json& one = json[roles[by]] = {{"transfer_ns", latest.verdict.median_ns[by]}};
-    if (!latest.names[by].empty()) one["algorithm"] = latest.names[by];
+    const auto& [median_ns, algorithm] = latest.tried[by];
+    if (median_ns == 0) continue;
+    Json& one = json[roles[by]] = {{"transfer_ns", median_ns}};
+    if (!algorithm.empty()) one["algorithm"] = algorithm;
   }
   return json;
 }

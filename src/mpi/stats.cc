@@ -181,12 +181,10 @@ namespace {
 
 // Returns text such as "*12.3 us slots", or "-" if the implementation was not tried.
 std::string time_of(const team::Tuner::Result& result, team::Implementation by) {
-  const auto index = static_cast<std::size_t>(by);
-  const double ns = result.verdict.median_ns[index];
+  const auto& [ns, algorithm] = result.tried[static_cast<std::size_t>(by)];
   if (ns == 0) return "-";
-  const std::string_view name = result.names[index];
-  return fmt::format("{}{}{}{}", result.verdict.kept == by ? "*" : "", time_text(ns),
-                     name.empty() ? "" : " ", name);
+  return fmt::format("{}{}{}{}", result.kept == by ? "*" : "", time_text(ns),
+                     algorithm.empty() ? "" : " ", algorithm);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -146,6 +147,8 @@ inline constexpr CopyMethod by_prefetch =
     CopyMethod::of(CopyKernel::plain, LineOwnership::prefetched);
 inline constexpr CopyMethod by_prefetch_pages =
     CopyMethod::of(CopyKernel::interleaved, LineOwnership::prefetched, CopyKernel::interleaved);
+
+using CopyMethodSet = std::bitset<copy_methods.size()>;  // by number
 
 // The methods that a protocol may choose from.
 using CopyMethods = std::span<const CopyMethod>;

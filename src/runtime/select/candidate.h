@@ -6,12 +6,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "model/machine/cost.h"
+#include "runtime/memory/copy_method.h"
 #include "runtime/node/barrier_protocols.h"
 #include "runtime/node/bcast_protocols.h"
 #include "runtime/node/direct_exchange.h"
@@ -94,6 +96,11 @@ std::string_view algorithm_name(const Plan& plan);
 bool is_direct(const Plan& plan);
 // Returns the path that the plan uses; 0 if it does not access peers' memory.
 single_copy::PathNumber path_of(const Plan& plan);
+// Returns the size of the pieces in which data pass through shared memory; 0 if the plan does not
+// select it. Comparable only between plans of the same algorithm.
+std::size_t piece_size(const Plan& plan);
+// Returns the method by which pieces are copied, or nothing if the plan does not select one.
+std::optional<memory::CopyMethod> copy_method(const Plan& plan);
 
 struct Candidate {
   Plan plan;
@@ -103,10 +110,12 @@ struct Candidate {
 
 // Returns all plans that can handle the request, in a fixed order. Omits plans without a predicted
 // time, for which the machine file lacks figures, unless no plan has one. The result is empty only
-// if an element is larger than any slot.
+// if an element is larger than any slot. Plans copy by the methods in `avoided` only if no other
+// method is possible.
 // Requires: at least two ranks.
 std::vector<Candidate> candidates(const Request& request, const node::RankLocality& locality,
-                                  const machine::CostModel& model, const TeamResources& resources);
+                                  const machine::CostModel& model, const TeamResources& resources,
+                                  const memory::CopyMethodSet& avoided = {});
 // Returns the cheapest candidate, the first one of several that are equal.
 const Candidate& cheapest(const std::vector<Candidate>& candidates);
 // Returns the cheapest candidate of the algorithm `forced`; if it is empty or has no candidate, the

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -58,12 +59,12 @@ std::optional<Choice<Candidate>> choose(const Request& request, const node::Rank
   return choice;
 }
 
-std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request,
-                                       const node::RankLocality& locality,
-                                       const machine::CostModel& model,
-                                       const TeamResources& resources) {
+namespace {
+
+// Returns the cheapest candidate of each algorithm but that of `usual`, the cheapest first.
+std::vector<Candidate> of_other_algorithms(const Plan& usual, const std::vector<Candidate>& all) {
   std::vector<Candidate> fastest;  // of each algorithm
-  for (const Candidate& candidate : candidates(request, locality, model, resources)) {
+  for (const Candidate& candidate : all) {
     if (is_by(algorithm_name(usual), candidate)) continue;
     const auto same = std::find_if(fastest.begin(), fastest.end(), [&](const Candidate& other) {
       return is_by(algorithm_name(other.plan), candidate);
@@ -77,6 +78,97 @@ std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request
   std::sort(fastest.begin(), fastest.end(),
             [](const Candidate& a, const Candidate& b) { return a.ns < b.ns; });
   return fastest;
+}
+
+// The cheapest candidates of the same algorithm as `usual`, by the size of their pieces.
+using BySize = std::map<std::size_t, Candidate>;
+BySize of_all_pieces(const Plan& usual, const std::vector<Candidate>& all) {
+  BySize by_size;
+  for (const Candidate& candidate : all) {
+    if (!is_by(algorithm_name(usual), candidate)) continue;
+    const auto [known, is_new] = by_size.try_emplace(piece_size(candidate.plan), candidate);
+    if (!is_new && candidate.ns < known->second.ns) known->second = candidate;
+  }
+  return by_size;
+}
+
+// Neighbouring candidates differ by at least this factor in the size of their pieces. Twice the
+// size changes the time by a few percent.
+constexpr std::size_t piece_factor = 4;
+
+// Returns candidates whose pieces are smaller and larger than those of `usual`, the nearest first.
+std::vector<Candidate> of_same_algorithm(const Plan& usual, const std::vector<Candidate>& all) {
+  std::size_t least = piece_size(usual);
+  std::size_t most = least;
+  if (least == 0) return {};
+  const BySize by_size = of_all_pieces(usual, all);
+  std::vector<Candidate> smaller;
+  std::vector<Candidate> larger;
+  for (auto one = by_size.rbegin(); one != by_size.rend(); ++one) {
+    if (one->first * piece_factor > least) continue;
+    smaller.push_back(one->second);
+    least = one->first;
+  }
+  for (const auto& [size, candidate] : by_size) {
+    if (size < most * piece_factor) continue;
+    larger.push_back(candidate);
+    most = size;
+  }
+  std::vector<Candidate> nearest;
+  for (std::size_t i = 0; i < std::max(smaller.size(), larger.size()); ++i) {
+    if (i < larger.size()) nearest.push_back(larger[i]);
+    if (i < smaller.size()) nearest.push_back(smaller[i]);
+  }
+  return nearest;
+}
+
+// Returns the cheapest candidates that copy by other methods than `usual`, the first one without
+// the method of `usual`, the next one also without that of the first, and so on.
+std::vector<Candidate> by_other_methods(const Plan& usual, const Request& request,
+                                        const node::RankLocality& locality,
+                                        const machine::CostModel& model,
+                                        const TeamResources& resources) {
+  constexpr std::size_t most_methods = 2;  // because each takes as long as a choice
+  std::vector<Candidate> list;
+  memory::CopyMethodSet avoided;
+  std::optional<memory::CopyMethod> method = copy_method(usual);
+  while (method && list.size() < most_methods) {
+    avoided.set(method->number());
+    std::vector<Candidate> all = candidates(request, locality, model, resources, avoided);
+    std::erase_if(all, [&](const Candidate& one) {
+      const auto its = copy_method(one.plan);
+      return !its || avoided.test(its->number());
+    });
+    if (all.empty()) break;
+    list.push_back(cheapest(all));
+    method = copy_method(list.back().plan);
+  }
+  return list;
+}
+
+}  // namespace
+
+std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request,
+                                       const node::RankLocality& locality,
+                                       const machine::CostModel& model,
+                                       const TeamResources& resources) {
+  const std::vector<Candidate> all = candidates(request, locality, model, resources);
+  const std::array<std::vector<Candidate>, 3> kinds = {
+      of_other_algorithms(usual, all), by_other_methods(usual, request, locality, model, resources),
+      of_same_algorithm(usual, all)};
+  std::size_t most = 0;
+  for (const auto& kind : kinds) most = std::max(most, kind.size());
+  std::vector<Candidate> list;
+  for (std::size_t i = 0; i < most; ++i) {
+    for (const auto& kind : kinds) {
+      if (i >= kind.size()) continue;
+      const auto known = std::find_if(list.begin(), list.end(), [&](const Candidate& one) {
+        return is_by(algorithm_name(one.plan), kind[i]) && one.parameters == kind[i].parameters;
+      });
+      if (known == list.end()) list.push_back(kind[i]);
+    }
+  }
+  return list;
 }
 
 namespace {

@@ -45,9 +45,11 @@ std::optional<Choice<Candidate>> choose(const Request& request, const node::Rank
                                         const machine::CostModel& model,
                                         const TeamResources& resources);
 
-// Returns the cheapest candidate of each algorithm other than that of `usual`, for buffers
-// anywhere, the cheapest first.
-// Requires: `usual` can handle the request.
+// Returns other candidates than `usual` for buffers anywhere, the most promising first: the
+// cheapest one of each other algorithm, in the order of their times, and between them candidates of
+// the same algorithm whose pieces are smaller or larger by factors of about 4. Figures that are
+// wrong can make another algorithm look cheaper than it is, and can shift the best size of the
+// pieces. Requires: `usual` can handle the request.
 std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request,
                                        const node::RankLocality& locality,
                                        const machine::CostModel& model,

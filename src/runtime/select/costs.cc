@@ -48,11 +48,15 @@ bool is_possible(CopyMethod method, CopyMethods allowed) {
 }
 
 CopyMethod copy_method_for(const machine::CostModel& model, double bytes, int from, int to,
-                           CopyMethods allowed) {
+                           CopyMethods allowed, const memory::CopyMethodSet& avoided) {
+  const auto ns_of = [&](CopyMethod method) {
+    return avoided.test(method.number()) ? std::numeric_limits<double>::infinity()
+                                         : ring_ns(model, method, bytes, from, to);
+  };
   CopyMethod best;
-  double best_ns = ring_ns(model, best, bytes, from, to);
+  double best_ns = ns_of(best);
   for (const CopyMethod method : allowed) {
-    const double ns = ring_ns(model, method, bytes, from, to);
+    const double ns = ns_of(method);
     if (!is_possible(method, allowed) || ns >= best_ns) continue;
     best = method;
     best_ns = ns;
@@ -101,8 +105,9 @@ bool past_the_caches(CopyMethod method) { return method->in == CopyKernel::nonte
 
 }  // namespace
 
-Costs::Costs(const machine::CostModel& model, const node::RankLocality& locality)
-    : model_(model), locality_(locality) {
+Costs::Costs(const machine::CostModel& model, const node::RankLocality& locality,
+             const memory::CopyMethodSet& avoided)
+    : model_(model), locality_(locality), avoided_(avoided) {
   const std::set<int> processors(locality.pus.begin(), locality.pus.end());
   processors_ = static_cast<double>(processors.size());
   const double yield_ns = model.system_ns(machine::SystemCall::yield);
@@ -236,7 +241,8 @@ double Costs::stream_ns(std::size_t bytes, int from, int to, CopyMethod method) 
 
 CopyMethod Costs::copy_method_for(std::size_t bytes, int from, int to,
                                   memory::CopyMethods allowed) const {
-  return select::copy_method_for(model_, static_cast<double>(bytes), pu(from), pu(to), allowed);
+  return select::copy_method_for(model_, static_cast<double>(bytes), pu(from), pu(to), allowed,
+                                 avoided_);
 }
 
 double Costs::copy_mapped_ns(std::size_t bytes, int others, machine::Source source,
@@ -348,6 +354,7 @@ std::vector<int> Costs::others_than(int rank) const {
 CopyMethod Costs::block_copy_method_for(const Piece& piece, int from, int to,
                                         memory::CopyMethods allowed) const {
   const auto ns = [&](CopyMethod method) {
+    if (avoided_.test(method.number())) return std::numeric_limits<double>::infinity();
     return write_ns(piece.bytes, piece.buffers_bytes, from, to, method) +
            read_share_ns(piece.bytes, piece.of_bytes, from, to, 0, method);
   };

@@ -41,7 +41,8 @@ bool is_possible(memory::CopyMethod method, memory::CopyMethods allowed);
 // for this size and pair, given that the reader has the block's lines cached. Returns plain if no
 // curve is known or all are equal.
 memory::CopyMethod copy_method_for(const machine::CostModel& model, double bytes, int from, int to,
-                                   memory::CopyMethods allowed);
+                                   memory::CopyMethods allowed,
+                                   const memory::CopyMethodSet& avoided = {});
 
 // Return the fastest kernel for each size: to read a block that a peer has written, or to write one
 // that a peer has read. Used for copies whose plan does not select a kernel.
@@ -69,7 +70,9 @@ struct PeerCopy {
 
 class Costs {
  public:
-  Costs(const machine::CostModel& model, const node::RankLocality& locality);
+  // The methods that the functions below select are avoided only if there is another one.
+  Costs(const machine::CostModel& model, const node::RankLocality& locality,
+        const memory::CopyMethodSet& avoided = {});
 
   int ranks() const { return locality_.ranks(); }
   const node::RankLocality& locality() const { return locality_; }
@@ -213,6 +216,7 @@ class Costs {
   const node::RankLocality& locality_;
   std::vector<double> turn_ns_;  // by rank
   double processors_ = 1;
+  memory::CopyMethodSet avoided_;
 };
 
 // Returns the number of parts of `part` bytes that `all` bytes have; the last part may be shorter.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <new>
 #include <string>
 #include <string_view>
@@ -42,25 +43,31 @@ Decision decide(const select::Request& request, const SelectionInputs& selection
   return decision;
 }
 
-std::optional<Alternative> agreed_alternative(TeamMemory& team_memory, const select::Plan& usual,
-                                              const select::Request& request,
-                                              const SelectionInputs& selection_inputs,
-                                              std::size_t passed_over) {
-  Decision mine;
-  double predicted_ns = 0;
-  mine.rank_error = RankError::of([&] {
-    if (team_memory.rank() != 0) return;
-    const auto all =
-        select::alternatives_to(usual, request, selection_inputs.locality(),
-                                selection_inputs.model(), selection_inputs.resources());
-    if (all.empty()) return;
-    const select::Candidate& one = all[passed_over % all.size()];
-    mine.choice = {one.plan, std::nullopt};
-    predicted_ns = one.ns;
+std::vector<Alternative> list_alternatives(const select::Plan& usual,
+                                           const select::Request& request,
+                                           const SelectionInputs& selection_inputs) {
+  std::vector<Alternative> list;
+  const RankError failure = RankError::of([&] {
+    for (const select::Candidate& one :
+         select::alternatives_to(usual, request, selection_inputs.locality(),
+                                 selection_inputs.model(), selection_inputs.resources()))
+      list.push_back({one.plan, one.ns});
   });
-  const Decision common = team_memory.gather(mine).front();
-  if (common.rank_error.is_any() || !common.choice) return std::nullopt;
-  return Alternative{common.choice->usual, predicted_ns};
+  if (failure.is_any()) list.clear();
+  return list;
+}
+
+Alternatives agreed_alternatives(TeamMemory& team_memory, const std::vector<Alternative>& listed,
+                                 const AlternativeNumbers& numbers) {
+  Alternatives mine;
+  std::array<std::size_t, alternatives_at_once> taken{};
+  for (std::size_t which = 0; which < numbers.size() && !listed.empty(); ++which) {
+    taken[which] = numbers[which] % listed.size();
+    const auto before = taken.begin() + static_cast<std::ptrdiff_t>(which);
+    if (std::find(taken.begin(), before, taken[which]) == before)
+      mine[which] = listed[taken[which]];
+  }
+  return team_memory.gather(mine).front();
 }
 
 Decision decision_of(std::span<const Decision> by_rank, const select::Request& request) {

@@ -7,6 +7,7 @@
 // the group reuse it and exchange only the locations of their memory.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,7 @@
 #include "runtime/team/preparation.h"
 #include "runtime/team/team_context.h"
 #include "runtime/team/team_memory.h"
+#include "runtime/team/tuner.h"
 
 namespace huddle::team {
 
@@ -60,18 +62,21 @@ template <class Prepare>
 Decision agreed_decision(TeamMemory& team_memory, const select::Request& request,
                          const SelectionInputs& selection_inputs, Prepare prepare);
 
-// An algorithm that the tuner compares with the chosen one.
+// A plan that the tuner compares with the chosen one.
 struct Alternative {
   select::Plan plan;
-  double predicted_ns = 0;  // known on rank 0 only
+  double predicted_ns = 0;  // on rank 0
 };
-// Collective. Returns the algorithm other than that of `usual` that rank 0 predicts to be the
-// fastest for buffers anywhere, after `passed_over` faster ones; counts from the fastest again
-// after the slowest. Returns nothing if there is none, or if rank 0 lacks memory.
-std::optional<Alternative> agreed_alternative(TeamMemory& team_memory, const select::Plan& usual,
-                                              const select::Request& request,
-                                              const SelectionInputs& selection_inputs,
-                                              std::size_t passed_over);
+// Returns all alternatives to `usual`, the most promising first. Empty if memory is exhausted.
+std::vector<Alternative> list_alternatives(const select::Plan& usual,
+                                           const select::Request& request,
+                                           const SelectionInputs& selection_inputs);
+
+using Alternatives = std::array<std::optional<Alternative>, alternatives_at_once>;
+// Collective. Returns the alternatives with these numbers in the list of rank 0, which begins anew
+// after its end. The place of one that is in the result already stays empty.
+Alternatives agreed_alternatives(TeamMemory& team_memory, const std::vector<Alternative>& listed,
+                                 const AlternativeNumbers& numbers);
 
 // Returns rank 0's decision, given one decision per rank. Throws as agreed_decision() does.
 Decision decision_of(std::span<const Decision> by_rank, const select::Request& request);

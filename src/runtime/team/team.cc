@@ -426,8 +426,8 @@ const BoundPlan& Team::bound_plan_for(const Call& call) {
   Chosen& chosen = chosen_for(call);
   last_forced_ = chosen.forced;
   if (turn_.by == Implementation::alternative) {
-    if (chosen.alternative && chosen.alternative_number == turn_.alternative)
-      return *chosen.alternative;
+    const std::optional<BoundPlan>& known = chosen.bound_alternatives[turn_.which];
+    if (known && chosen.alternative_numbers == turn_.alternatives) return *known;
     return alternative_to(chosen, request_for(call, false));
   }
   const auto& [usual, where_mapped] = chosen.choice;
@@ -466,9 +466,8 @@ Team::Chosen Team::choose(const select::Request& request, Prepare prepare) {
     const select::Choice<select::Plan>& choice = *decision.choice;
     if (!may_run(choice.usual, false)) continue;
     if (choice.where_mapped && !may_run(*choice.where_mapped, true)) continue;
-    const Chosen chosen{
-        converted(choice, [&](const select::Plan& plan) { return engine_.bound(plan); }),
-        selection_inputs_->resources().forcing.algorithm_for(request)};
+    Chosen chosen{converted(choice, [&](const select::Plan& plan) { return engine_.bound(plan); }),
+                  selection_inputs_->resources().forcing.algorithm_for(request)};
     selection_inputs_->group()->decisions().add(class_of(request), decision);
     return chosen;
   }

@@ -214,15 +214,19 @@ class Team {
   struct Chosen {
     select::Choice<BoundPlan> choice;
     std::string_view forced;  // owned by the selection inputs
-    // Another algorithm, determined when the tuner first requests its number.
-    std::optional<std::uint32_t> alternative_number = std::nullopt;
-    std::optional<Alternative> next_alternative = std::nullopt;
-    std::optional<BoundPlan> alternative = std::nullopt;  // the same, once it is set up
+    // On rank 0: all other plans, once the tuner has requested one.
+    std::optional<std::vector<Alternative>> listed = std::nullopt;
+    // Those with the numbers that the tuner requested last.
+    std::optional<AlternativeNumbers> alternative_numbers = std::nullopt;
+    Alternatives alternatives = {};
+    // The same, as far as they are set up.
+    std::array<std::optional<BoundPlan>, alternatives_at_once> bound_alternatives = {};
   };
 
   void begin_other_turn(const TunedCall& call);
   Turn judged(const Turn& due);
   const BoundPlan& alternative_to(Chosen& chosen, const select::Request& request);
+  void find_alternatives(Chosen& chosen, const select::Request& request);
   void set_up_alternative(Chosen& chosen);
   const BoundPlan& bound_plan_for(const Call& call);
   // Returns whether the root differs from that of the last broadcast. Equal on all ranks, because

@@ -2,9 +2,13 @@
 // Copyright the huddle contributors
 //
 // The part of a team that lets measured times decide which algorithm runs a call: see tuner.h.
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "common/error.h"
 #include "runtime/context/errors.h"
@@ -13,39 +17,55 @@
 
 namespace huddle::team {
 
-// Collective until the alternative is set up. Returns the usual plan if there is no alternative, if
-// it is not set up yet, or if a rank lacks memory for it.
+// Collective until the alternative is set up. Returns the usual plan if there is no alternative
+// with this number, if it is not set up yet, or if a rank lacks memory for it.
 const BoundPlan& Team::alternative_to(Chosen& chosen, const select::Request& request) {
-  if (chosen.alternative_number != turn_.alternative) {
-    last_run_ = nullptr;  // may be the present alternative
-    chosen.alternative.reset();
-    chosen.alternative_number = turn_.alternative;
-    chosen.next_alternative = agreed_alternative(team_memory_, chosen.choice.usual.plan(), request,
-                                                 *selection_inputs_, turn_.alternative);
-  }
-  if (chosen.next_alternative && !chosen.alternative) set_up_alternative(chosen);
-  if (chosen.alternative) return *chosen.alternative;
-  if (turn_.is_in_trial && !chosen.next_alternative) tuner_.drop_alternative(turn_);
+  if (chosen.alternative_numbers != turn_.alternatives) find_alternatives(chosen, request);
+  const std::optional<Alternative>& alternative = chosen.alternatives[turn_.which];
+  const std::optional<BoundPlan>& bound = chosen.bound_alternatives[turn_.which];
+  if (alternative && !bound) set_up_alternative(chosen);
+  if (bound) return *bound;
+  if (turn_.is_in_trial && !alternative) tuner_.leave_out_alternative(turn_);
   return chosen.choice.usual;
+}
+
+// Collective. Keeps the protocol of an alternative that is already set up.
+void Team::find_alternatives(Chosen& chosen, const select::Request& request) {
+  last_run_ = nullptr;  // may be one of the present alternatives
+  auto bound = std::exchange(chosen.bound_alternatives, {});
+  const auto numbers = std::exchange(chosen.alternative_numbers, turn_.alternatives);
+  if (!chosen.listed) {
+    chosen.listed.emplace();
+    if (rank_ == 0)
+      chosen.listed = list_alternatives(chosen.choice.usual.plan(), request, *selection_inputs_);
+  }
+  chosen.alternatives = agreed_alternatives(team_memory_, *chosen.listed, turn_.alternatives);
+  if (!numbers) return;
+  for (std::size_t which = 0; which < alternatives_at_once; ++which) {
+    const auto former = std::find(numbers->begin(), numbers->end(), turn_.alternatives[which]);
+    if (former != numbers->end() && chosen.alternatives[which])
+      chosen.bound_alternatives[which] = bound[static_cast<std::size_t>(former - numbers->begin())];
+  }
 }
 
 // Collective. Postpones the set-up if the class's calls have not taken much longer than it would.
 void Team::set_up_alternative(Chosen& chosen) {
-  const select::Plan& plan = chosen.next_alternative->plan;
+  std::optional<Alternative>& alternative = chosen.alternatives[turn_.which];
+  const select::Plan& plan = alternative->plan;
   if (turn_.is_in_trial) {
-    const std::uint32_t own = rank_ == 0
-                                  ? tuner_.calls_that_justify(turn_, engine_.set_up_ns(plan),
-                                                              chosen.next_alternative->predicted_ns)
-                                  : 0;
+    const std::uint32_t own = rank_ == 0 ? tuner_.calls_that_justify(turn_, engine_.set_up_ns(plan),
+                                                                     alternative->predicted_ns)
+                                         : 0;
     const std::uint32_t calls = team_memory_.gather(own).front();
     if (calls > 0) return tuner_.postpone_alternative(turn_, calls);
   }
+  std::optional<BoundPlan>& bound = chosen.bound_alternatives[turn_.which];
   try {
-    if (may_run(plan, false)) chosen.alternative = engine_.bound(plan);
+    if (may_run(plan, false)) bound = engine_.bound(plan);
   } catch (const FailureError&) {
-    chosen.alternative.reset();
+    bound.reset();
   }
-  if (!chosen.alternative) chosen.next_alternative.reset();
+  if (!bound) alternative.reset();
 }
 
 // Collective.

@@ -22,12 +22,12 @@ constexpr std::uint64_t calls_until_retry = 8;
 // sizes differ are compared after division by this size plus their own.
 constexpr double bytes_of_small_call = 16.0 * KiB;
 
-// An implementation leaves a trial early if even its fastest call takes this many times as long as
-// the typical call of the fastest implementation.
+// A contender leaves a trial early if even its fastest call takes this many times as long as the
+// typical call of the fastest one.
 constexpr double hopeless_ratio = 1.5;
 // A result replaces the previous one only if the gain is worth it and exceeds the noise, which
-// means that the new implementation's call is the faster one in most pairs of calls. If both are
-// equally fast, this happens by chance in about one of 50 trials with 12 calls of each.
+// means that the new contender's call is the faster one in most pairs of calls. If both are equally
+// fast, this happens by chance in about one of 50 trials with 12 calls of each.
 constexpr double least_ratio = 0.97;
 constexpr double least_faster_pairs = 0.75;
 
@@ -36,34 +36,49 @@ constexpr double usual_error = 4;
 
 // Assumed time in which the ranks combine the times of a round.
 constexpr double verdict_ns = 5000;
-// Assumed time in which rank 0 searches the next alternative.
+// Assumed time in which rank 0 searches the next alternatives.
 constexpr double search_ns = 20'000;
 // The largest part of the time of the calls that trials may cost.
 constexpr double most_cost = 0.01;
 constexpr double most_calls_until_next = 1 << 30;
-// Most operations have at most this number of alternatives.
-constexpr int usual_alternatives = 3;
-constexpr std::uint8_t most_confirmations = usual_alternatives + 10;
+// After this number of trials most alternatives have taken part in one.
+constexpr int usual_trials = 3;
+constexpr std::uint8_t most_confirmations = usual_trials + 10;
 
-constexpr std::uint8_t bit_of(Implementation by) {
-  return static_cast<std::uint8_t>(1U << static_cast<unsigned>(by));
+// The contenders of a trial.
+constexpr std::size_t chosen_contender = 0;
+constexpr std::size_t first_alternative = 1;
+constexpr std::size_t outside_contender = first_alternative + alternatives_at_once;
+
+constexpr std::uint8_t bit_of(std::size_t contender) {
+  return static_cast<std::uint8_t>(1U << contender);
 }
-constexpr bool has(std::uint8_t set, Implementation by) { return (set & bit_of(by)) != 0; }
+constexpr bool has(std::uint8_t set, std::size_t contender) {
+  return (set & bit_of(contender)) != 0;
+}
+constexpr void remove(std::uint8_t& set, std::size_t contender) {
+  set &= static_cast<std::uint8_t>(~bit_of(contender));
+}
 
-constexpr std::array<Implementation, implementation_count> implementations = {
-    Implementation::chosen, Implementation::alternative, Implementation::outside};
-
-constexpr std::size_t index_of(Implementation by) { return static_cast<std::size_t>(by); }
-
-// Returns the implementation that runs a block. The order rotates between rounds, so that a slow
-// change of the machine's state affects all alike.
-Implementation by_block(std::uint8_t set, std::size_t round, std::size_t block) {
-  std::array<Implementation, implementation_count> listed{};
-  std::size_t count = 0;
-  for (const Implementation by : implementations) {
-    if (has(set, by)) listed[count++] = by;
+constexpr Implementation implementation_of(std::size_t contender) {
+  if (contender == chosen_contender) return Implementation::chosen;
+  return contender == outside_contender ? Implementation::outside : Implementation::alternative;
+}
+// The contender that runs the calls outside trials.
+constexpr std::size_t contender_of(Implementation kept) {
+  switch (kept) {
+    case Implementation::chosen:
+      return chosen_contender;
+    case Implementation::alternative:
+      return first_alternative;
+    case Implementation::outside:
+      return outside_contender;
   }
-  return count == 0 ? Implementation::chosen : listed[(block + round) % count];
+  return chosen_contender;
+}
+constexpr std::size_t contender_of(const Turn& turn) {
+  return turn.by == Implementation::alternative ? first_alternative + turn.which
+                                                : contender_of(turn.by);
 }
 
 // A class contains the sizes above one power of two, up to the next one.
@@ -147,15 +162,15 @@ Tuner::Trial* Tuner::free_trial() {
 
 // Returns false if no trial can start now.
 bool Tuner::start_trial(Class& call_class) {
-  std::uint8_t set = bit_of(Implementation::chosen);
-  const bool has_alternative =
-      call_class.has_alternative && call_class.calls >= call_class.alternative_from;
-  if (has_alternative) set |= bit_of(Implementation::alternative);
-  if (may_run_outside(call_class.key)) set |= bit_of(Implementation::outside);
+  if (call_class.calls >= call_class.postponed_until) call_class.postponed = 0;
+  std::uint8_t set = bit_of(chosen_contender);
+  for (std::size_t which = 0; which < alternatives_at_once; ++which) {
+    if (!has(call_class.postponed, which)) set |= bit_of(first_alternative + which);
+  }
+  if (may_run_outside(call_class.key)) set |= bit_of(outside_contender);
   if (std::popcount(set) == 1) {
     call_class.kept = Implementation::chosen;
-    call_class.next_trial = call_class.has_alternative ? call_class.alternative_from
-                                                       : std::numeric_limits<std::uint64_t>::max();
+    call_class.next_trial = call_class.postponed_until;
     return false;
   }
   Trial* const trial = free_trial();
@@ -166,16 +181,28 @@ bool Tuner::start_trial(Class& call_class) {
   *trial = {};
   trial->call_class = &call_class;
   trial->remaining = set;
-  trial->has_alternative = has_alternative;
   call_class.trial = static_cast<std::uint8_t>(trial - trials_.data());
   return true;
+}
+
+// Returns the contender that runs a block of this round. The order rotates between rounds, so that
+// a slow change of the machine's state affects all alike.
+std::size_t Tuner::Trial::contender_of(std::size_t block) const {
+  std::array<std::size_t, contenders> listed{};
+  std::size_t count = 0;
+  for (std::size_t contender = 0; contender < contenders; ++contender) {
+    if (has(remaining, contender)) listed[count++] = contender;
+  }
+  return count == 0 ? chosen_contender : listed[(block + round) % count];
 }
 
 Turn Tuner::step(Class& call_class) {
   if (call_class.trial == no_trial && !start_trial(call_class)) return kept_turn(call_class);
   Trial& trial = trials_[call_class.trial];
   trial.latest_call = calls_;
-  Turn turn{.is_in_trial = true, .alternative = call_class.alternative, .trial = call_class.trial};
+  Turn turn = kept_turn(call_class);
+  turn.is_in_trial = true;
+  turn.trial = call_class.trial;
   const auto blocks = static_cast<std::size_t>(std::popcount(trial.remaining));
   if (trial.calls == trial.block_calls() * blocks) {
     turn.is_verdict_due = true;
@@ -184,7 +211,10 @@ Turn Tuner::step(Class& call_class) {
   const std::size_t block = trial.calls / trial.block_calls();
   const std::size_t in_block = trial.calls % trial.block_calls();
   ++trial.calls;
-  turn.by = by_block(trial.remaining, trial.round, block);
+  const std::size_t contender = trial.contender_of(block);
+  turn.by = implementation_of(contender);
+  if (turn.by == Implementation::alternative)
+    turn.which = static_cast<std::uint8_t>(contender - first_alternative);
   turn.is_timed = in_block > 0;
   if (turn.is_timed) {
     turn.sample = static_cast<std::uint8_t>(block * trial.block_samples() + in_block - 1);
@@ -195,27 +225,29 @@ Turn Tuner::step(Class& call_class) {
 void Tuner::end(const Turn& turn, const Sample& sample, std::string_view algorithm) {
   Trial& trial = trials_[turn.trial];
   trial.samples[turn.sample] = sample;
-  trial.names[index_of(turn.by)] = algorithm;
+  trial.names[contender_of(turn)] = algorithm;
 }
 
-void Tuner::drop_alternative(const Turn& turn) {
-  Trial& trial = trials_[turn.trial];
-  trial.leave_out_alternative();
-  trial.call_class->has_alternative = false;
+void Tuner::leave_out_alternative(const Turn& turn) {
+  trials_[turn.trial].leave_out(contender_of(turn));
 }
 
 void Tuner::postpone_alternative(const Turn& turn, std::uint32_t calls) {
   Trial& trial = trials_[turn.trial];
-  trial.leave_out_alternative();
-  trial.call_class->alternative_from = trial.call_class->calls + calls;
+  trial.leave_out(contender_of(turn));
+  Class& call_class = *trial.call_class;
+  const std::uint64_t until = call_class.calls + calls;
+  call_class.postponed_until =
+      call_class.postponed == 0 ? until : std::min(call_class.postponed_until, until);
+  call_class.postponed |= bit_of(turn.which);
 }
 
-// If the alternative was about to run its first call, the remaining implementations share the calls
-// of the round. Otherwise it keeps its turns, because times of this round have been noted.
-void Tuner::Trial::leave_out_alternative() {
-  has_alternative = false;
-  if (round > 0 || calls != block_calls() + 1) return;
-  remaining &= static_cast<std::uint8_t>(~bit_of(Implementation::alternative));
+// If the contender was about to run its first call, the remaining ones share the calls of the
+// round. Otherwise it keeps its turns, because times of this round have been noted.
+void Tuner::Trial::leave_out(std::size_t contender) {
+  left_out |= bit_of(contender);
+  if (round > 0 || (calls - 1U) % block_calls() != 0) return;
+  remove(remaining, contender);
   --calls;
 }
 
@@ -227,7 +259,7 @@ std::uint32_t Tuner::calls_that_justify(const Turn& turn, double set_up_ns,
     if (sample.leave_ns > 0) least_ns = std::min(least_ns, sample.leave_ns - sample.enter_ns);
   }
   const double excess_ns =
-      calls_per_block.front() * std::max(0.0, predicted_ns - usual_error * least_ns);
+      rounds.front().block_calls * std::max(0.0, predicted_ns - usual_error * least_ns);
   const double calls = (set_up_ns + excess_ns) / most_cost / std::max(1.0, least_ns) -
                        static_cast<double>(trial.call_class->calls);
   return static_cast<std::uint32_t>(std::clamp(calls, 0.0, most_calls_until_next));
@@ -290,49 +322,55 @@ void Tuner::note_costs(Trial& trial, std::span<const Samples> by_rank) {
     const std::optional<double> ns =
         transfer_ns(operation_of(trial.call_class->key), by_rank, number);
     if (!ns) continue;
-    Costs& costs =
-        trial.costs[index_of(by_block(trial.remaining, trial.round, number / block_samples))];
-    costs.add(*ns, mean_bytes(by_rank, number) + bytes_of_small_call);
+    trial.costs[trial.contender_of(number / block_samples)].add(
+        *ns, mean_bytes(by_rank, number) + bytes_of_small_call);
+  }
+  for (std::size_t contender = 0; contender < contenders; ++contender) {
+    if (has(trial.left_out, contender)) trial.costs[contender] = {};
   }
 }
 
 namespace {
 
-// Returns nothing if no implementation has a time.
-std::optional<Implementation> fastest_of(const std::array<double, implementation_count>& ns) {
-  std::optional<Implementation> fastest;
-  for (const Implementation by : implementations) {
-    if (ns[index_of(by)] == 0) continue;
-    if (!fastest || ns[index_of(by)] < ns[index_of(*fastest)]) fastest = by;
+// Returns the contender of the set with the shortest time, or nothing if none has a time.
+template <class Times>
+std::optional<std::size_t> fastest_of(const Times& ns, std::uint8_t set) {
+  std::optional<std::size_t> fastest;
+  for (std::size_t contender = 0; contender < ns.size(); ++contender) {
+    if (ns[contender] == 0 || !has(set, contender)) continue;
+    if (!fastest || ns[contender] < ns[*fastest]) fastest = contender;
   }
   return fastest;
 }
 
+constexpr std::uint8_t all_contenders = 0xff;
+constexpr std::uint8_t all_alternatives = ((1U << alternatives_at_once) - 1U) << first_alternative;
+
 }  // namespace
 
-// The gap until the next trial is as long as it takes until the slower implementations have cost at
-// most the permitted part of the time. Once most alternatives have had a trial, it doubles with
-// each trial that confirms the result.
+// The gap until the next trial is as long as it takes until the slower contenders have cost at most
+// the permitted part of the time. Once most alternatives have had a trial, it doubles with each
+// trial that confirms the result.
 std::uint32_t Tuner::calls_until_next(const Trial& trial, const Verdict& verdict) {
-  const double best_ns = verdict.median_ns[index_of(verdict.kept)];
-  double lost_ns = verdict_ns * rounds + (trial.has_alternative ? search_ns : 0);
-  for (const Implementation by : implementations) {
-    const double excess_ns = verdict.median_ns[index_of(by)] - best_ns;
+  const double best_ns = verdict.median_ns[verdict.kept];
+  double lost_ns = verdict_ns * rounds.size() + search_ns;
+  for (std::size_t contender = 0; contender < contenders; ++contender) {
+    const double excess_ns = verdict.median_ns[contender] - best_ns;
     // The first call of each block has no sample.
-    const double calls = static_cast<double>(trial.costs[index_of(by)].count) + trial.round + 1;
+    const double calls = static_cast<double>(trial.costs[contender].count) + trial.round + 1;
     lost_ns += calls * std::max(0.0, excess_ns);
   }
   const double calls = lost_ns / most_cost / std::max(1.0, best_ns);
-  const int doublings = std::max(0, trial.call_class->confirmations - usual_alternatives);
+  const int doublings = std::max(0, trial.call_class->confirmations - usual_trials);
   return static_cast<std::uint32_t>(std::min(most_calls_until_next, std::ldexp(calls, doublings)));
 }
 
-// Returns the median times of the implementations, for a call of mean size.
-std::array<double, implementation_count> Tuner::Trial::medians_ns() const {
-  std::array<double, implementation_count> medians{};
+// Returns the median times of the contenders, for a call of mean size.
+std::array<double, Tuner::contenders> Tuner::Trial::medians_ns() const {
+  std::array<double, contenders> medians{};
   const double weight = mean_weight();
-  for (std::size_t by = 0; by < medians.size(); ++by) {
-    if (costs[by].count > 0) medians[by] = costs[by].median() * weight;
+  for (std::size_t contender = 0; contender < contenders; ++contender) {
+    if (costs[contender].count > 0) medians[contender] = costs[contender].median() * weight;
   }
   return medians;
 }
@@ -347,41 +385,71 @@ double Tuner::Trial::mean_weight() const {
   return count == 0 ? 0 : weight / static_cast<double>(count);
 }
 
-// Returns the implementations that may be as fast as one that takes fastest_ns.
-std::uint8_t Tuner::Trial::contenders(double fastest_ns) const {
+// Returns the contenders that may be as fast as one that takes fastest_ns: the fastest ones of
+// them, as many as the next round has room for, and the one that runs the calls at present.
+std::uint8_t Tuner::Trial::next_contenders(const Verdict& verdict, double fastest_ns) const {
   std::uint8_t set = 0;
-  for (const Implementation by : implementations) {
-    const Costs& own = costs[index_of(by)];
-    if (own.count == 0 || !has(remaining, by)) continue;
+  for (std::size_t contender = 0; contender < contenders; ++contender) {
+    const Costs& own = costs[contender];
+    if (own.count == 0 || !has(remaining, contender)) continue;
     const double least_ns = own.in_order.front() * mean_weight();
-    if (least_ns <= hopeless_ratio * fastest_ns) set |= bit_of(by);
+    if (least_ns <= hopeless_ratio * fastest_ns) set |= bit_of(contender);
+  }
+  const std::size_t next_round = std::min<std::size_t>(round + 1U, rounds.size() - 1);
+  while (std::popcount(set) > rounds[next_round].most_contenders) {
+    std::size_t slowest = verdict.kept;
+    for (std::size_t contender = 0; contender < contenders; ++contender) {
+      if (!has(set, contender) || contender == verdict.kept) continue;
+      const bool is_first = slowest == verdict.kept;
+      if (is_first || verdict.median_ns[contender] > verdict.median_ns[slowest])
+        slowest = contender;
+    }
+    remove(set, slowest);
   }
   return set;
 }
 
 Tuner::Verdict Tuner::judge(const Turn& turn, std::span<const Samples> by_rank) {
   Trial& trial = trials_[turn.trial];
-  const Class& call_class = *trial.call_class;
   note_costs(trial, by_rank);
-  if (!trial.has_alternative) trial.costs[index_of(Implementation::alternative)] = {};
-  Verdict verdict{.kept = call_class.kept, .median_ns = trial.medians_ns()};
-  const auto fastest = fastest_of(verdict.median_ns);
+  Verdict verdict{.kept = static_cast<std::uint8_t>(contender_of(trial.call_class->kept)),
+                  .median_ns = trial.medians_ns()};
+  const auto fastest = fastest_of(verdict.median_ns, all_contenders);
   if (!fastest) {
     // No call succeeded.
     verdict.is_final = true;
     verdict.calls_until_next = static_cast<std::uint32_t>(most_calls_until_next);
     return verdict;
   }
-  const double fastest_ns = verdict.median_ns[index_of(*fastest)];
-  const double kept_ns = verdict.median_ns[index_of(verdict.kept)];
-  verdict.remaining = trial.contenders(fastest_ns);
-  const bool is_faster = fastest_ns < least_ratio * kept_ns &&
-                         trial.costs[index_of(*fastest)].faster_pairs(
-                             trial.costs[index_of(verdict.kept)]) >= least_faster_pairs;
-  if (is_faster || !has(verdict.remaining, verdict.kept)) verdict.kept = *fastest;
-  verdict.is_final = trial.round + 1 == rounds || std::popcount(verdict.remaining) <= 1;
+  const double fastest_ns = verdict.median_ns[*fastest];
+  const double kept_ns = verdict.median_ns[verdict.kept];
+  verdict.remaining = trial.next_contenders(verdict, fastest_ns);
+  const bool is_faster =
+      fastest_ns < least_ratio * kept_ns &&
+      trial.costs[*fastest].faster_pairs(trial.costs[verdict.kept]) >= least_faster_pairs;
+  if (is_faster || !has(verdict.remaining, verdict.kept))
+    verdict.kept = static_cast<std::uint8_t>(*fastest);
+  verdict.is_final = trial.round + 1U == rounds.size() || std::popcount(verdict.remaining) <= 1;
   verdict.calls_until_next = calls_until_next(trial, verdict);
   return verdict;
+}
+
+Tuner::Result Tuner::Trial::result(const Verdict& verdict) const {
+  Result result{operation_of(call_class->key),
+                most_bytes_of(call_class->key),
+                implementation_of(verdict.kept),
+                {}};
+  const auto note = [&](std::size_t contender) {
+    result.tried[static_cast<std::size_t>(implementation_of(contender))] = {
+        verdict.median_ns[contender], names[contender]};
+  };
+  note(chosen_contender);
+  note(outside_contender);
+  const bool keeps_alternative = result.kept == Implementation::alternative;
+  const auto alternative =
+      fastest_of(verdict.median_ns, keeps_alternative ? bit_of(verdict.kept) : all_alternatives);
+  if (alternative) note(*alternative);
+  return result;
 }
 
 Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
@@ -394,24 +462,36 @@ Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
     trial.samples = {};
     return step(call_class);
   }
-  result_ = {operation_of(call_class.key), most_bytes_of(call_class.key), verdict, trial.names};
-  const bool is_confirmed = call_class.kept == verdict.kept && call_class.is_tried;
-  const bool is_complete = trial.has_alternative || !call_class.has_alternative;
+  result_ = trial.result(verdict);
+  const bool is_confirmed = call_class.is_tried && contender_of(call_class.kept) == verdict.kept;
   if (!is_confirmed) {
     call_class.confirmations = 0;
-  } else if (is_complete && call_class.confirmations < most_confirmations) {
+  } else if (call_class.postponed == 0 && call_class.confirmations < most_confirmations) {
     ++call_class.confirmations;
   }
-  if (trial.has_alternative && verdict.kept != Implementation::alternative)
-    ++call_class.alternative;
   call_class.is_tried = true;
-  call_class.kept = verdict.kept;
+  call_class.renew_alternatives(verdict.kept);
+  call_class.kept = implementation_of(verdict.kept);
   call_class.next_trial = call_class.calls + verdict.calls_until_next;
-  if (call_class.has_alternative && call_class.alternative_from > call_class.calls)
-    call_class.next_trial = std::min(call_class.next_trial, call_class.alternative_from);
+  if (call_class.postponed != 0)
+    call_class.next_trial = std::min(call_class.next_trial, call_class.postponed_until);
   call_class.trial = no_trial;
   trial.call_class = nullptr;
   return kept_turn(call_class);
+}
+
+// Replaces the alternatives that have lost, and moves one that is kept to the first place.
+void Tuner::Class::renew_alternatives(std::size_t kept_contender) {
+  for (std::size_t which = 0; which < alternatives_at_once; ++which) {
+    const bool is_kept = first_alternative + which == kept_contender;
+    if (!is_kept && !has(postponed, which)) alternatives[which] = next_alternative++;
+  }
+  if (implementation_of(kept_contender) != Implementation::alternative) return;
+  const std::size_t which = kept_contender - first_alternative;
+  std::swap(alternatives.front(), alternatives[which]);
+  if (!has(postponed, 0)) return;
+  remove(postponed, 0);
+  postponed |= bit_of(which);
 }
 
 std::optional<Tuner::Result> Tuner::take_result() { return std::exchange(result_, std::nullopt); }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Chooses by measured times which implementation runs the calls of a class: the team's algorithm
-// with the shortest predicted time, another of its algorithms, or an implementation outside the
-// team, such as the MPI. After a few calls of a class, each implementation runs some of the next
-// calls in turns (a trial), and the ranks combine their times: the fastest one runs the calls from
-// then on. Trials are repeated so rarely that slower implementations cost at most one percent of
-// the time of the calls.
+// Chooses by measured times which implementation runs the calls of a class: the team's plan with
+// the shortest predicted time, another of its plans, or an implementation outside the team, such as
+// the MPI. After a few calls of a class, each implementation runs some of the next calls in turns
+// (a trial), and the ranks combine their times: the fastest one runs the calls from then on. Trials
+// are repeated so rarely that slower implementations cost at most one percent of the time of the
+// calls.
 //
 // The tuner does not communicate. The ranks of a team begin the same calls, so their tuners are in
 // the same state.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstddef>
@@ -26,11 +27,16 @@
 namespace huddle::team {
 
 enum class Implementation : std::uint8_t {
-  chosen,       // the algorithm with the shortest predicted time
-  alternative,  // another of the team's algorithms; trials compare them one after the other
+  chosen,       // the plan with the shortest predicted time
+  alternative,  // another algorithm, or the same one with smaller or larger pieces
   outside,      // run by the caller, for example by the MPI
 };
 inline constexpr std::size_t implementation_count = 3;
+
+// The numbers of the alternatives that a trial compares, in select::alternatives_to(). If an
+// alternative runs the calls outside trials, it is the first one.
+inline constexpr std::size_t alternatives_at_once = 3;
+using AlternativeNumbers = std::array<std::uint16_t, alternatives_at_once>;
 
 // The properties of a call that determine its class. Equal on all ranks.
 struct TunedCall {
@@ -48,30 +54,42 @@ struct Turn {
   bool is_in_trial = false;
   bool is_timed = false;        // the caller reports the times with Tuner::end()
   bool is_verdict_due = false;  // the ranks first have to call Tuner::judge() and accept()
-  // The number of the class's alternative. Each trial that an alternative loses makes room for the
-  // next one.
-  std::uint32_t alternative = 0;
+  std::uint8_t which = 0;       // of the alternatives, if one of them runs the call
+  AlternativeNumbers alternatives = {0, 1, 2};
   std::uint8_t trial = 0;  // valid in a trial
   std::uint8_t sample = 0;
 };
 
 class Tuner {
-  // The number of calls that each implementation runs in sequence (a block), by round. The first
-  // one is not timed, because it may set up an algorithm, and finds the caches in the state that
-  // another implementation left. Later rounds have longer blocks, in which calls take the time that
-  // they take in a loop; implementations that are much slower do not reach them.
-  static constexpr std::array<std::uint8_t, 3> calls_per_block = {3, 5, 7};
-  static constexpr std::uint8_t rounds = calls_per_block.size();
-  static constexpr std::size_t calls_of_all_rounds =
-      calls_per_block[0] + calls_per_block[1] + calls_per_block[2];
+  // What a trial compares: the chosen plan, the alternatives, and the implementation outside.
+  static constexpr std::size_t contenders = alternatives_at_once + 2;
+  // A round of a trial. Each contender runs a number of calls in sequence (a block). The first one
+  // is not timed, because it may set up an algorithm, and finds the caches in the state that
+  // another contender left. Later rounds have longer blocks, in which calls take the time that they
+  // take in a loop, and fewer contenders.
+  struct Round {
+    std::uint8_t block_calls;
+    std::uint8_t most_contenders;
+  };
+  static constexpr std::array<Round, 3> rounds = {{{3, contenders}, {5, 4}, {7, 3}}};
+  // The number of timed calls of a contender that is in all rounds.
+  static constexpr std::size_t most_samples =
+      rounds[0].block_calls + rounds[1].block_calls + rounds[2].block_calls - rounds.size();
   static constexpr std::uint64_t calls_before_trial = 4;
 
  public:
   // Number of calls of a class after which its first trial has ended.
-  static constexpr int calls_of_first_trial =
-      calls_before_trial + calls_of_all_rounds * implementation_count + 1;
-  static constexpr std::size_t samples_per_round =
-      (calls_per_block[rounds - 1] - 1) * implementation_count;
+  static constexpr int calls_of_first_trial = [] {
+    int calls = calls_before_trial + 1;
+    for (const Round& round : rounds) calls += round.block_calls * round.most_contenders;
+    return calls;
+  }();
+  static constexpr std::size_t samples_per_round = [] {
+    std::size_t most = 0;
+    for (const Round& round : rounds)
+      most = std::max<std::size_t>(most, (round.block_calls - 1) * round.most_contenders);
+    return most;
+  }();
 
   // One timed call of this rank. Without a time if the call failed.
   struct Sample {
@@ -86,19 +104,22 @@ class Tuner {
   // The result of a round of a trial. Rank 0 determines it, and it holds on all ranks.
   struct Verdict {
     bool is_final = false;
-    std::uint8_t remaining = 0;  // implementations in the next round, as bits
-    Implementation kept = Implementation::chosen;
+    std::uint8_t remaining = 0;  // contenders in the next round, as bits
+    std::uint8_t kept = 0;       // the contender that runs later calls
     std::uint32_t calls_until_next = 0;
-    // The median time of each implementation; 0 if it was not tried.
-    std::array<double, implementation_count> median_ns{};
+    std::array<double, contenders> median_ns{};  // 0 if it was not tried
   };
   // A trial that has ended.
   struct Result {
+    struct Tried {
+      double median_ns = 0;        // 0 if it was not tried
+      std::string_view algorithm;  // empty if unknown
+    };
     select::Operation operation = select::Operation::barrier;
     std::size_t most_bytes = 0;  // the largest size of the class
-    Verdict verdict;
-    // The algorithms' names; empty if unknown.
-    std::array<std::string_view, implementation_count> names{};
+    Implementation kept = Implementation::chosen;
+    // By implementation; the alternative is the one that runs later calls, or the fastest one.
+    std::array<Tried, implementation_count> tried{};
   };
 
   // Lets the team's choice run all calls of the operation.
@@ -119,7 +140,8 @@ class Tuner {
     turn.by = known->kept;
     turn.is_in_trial = false;
     turn.is_timed = false;
-    turn.alternative = known->alternative;
+    turn.which = 0;
+    turn.alternatives = known->alternatives;
     return true;
   }
   // Does the same for any call that no trial starts or continues with, or that is not tuned.
@@ -130,12 +152,12 @@ class Tuner {
   Turn begin(const TunedCall& call);
   // Ends a timed call that `algorithm` ran.
   void end(const Turn& turn, const Sample& sample, std::string_view algorithm);
-  // Removes the alternative from all trials, because the team has only one algorithm for the call.
+  // Removes the alternative of the turn from this trial, because the team has none with its number.
   // All ranks call this in the same call.
   // Requires: the turn is in a trial.
-  void drop_alternative(const Turn& turn);
-  // Removes the alternative from this trial, and starts the next trial after `calls` calls at the
-  // latest. All ranks call this in the same call.
+  void leave_out_alternative(const Turn& turn);
+  // Removes the alternative of the turn from this trial, and starts the next trial after `calls`
+  // calls at the latest. All ranks call this in the same call.
   // Requires: the turn is in a trial.
   void postpone_alternative(const Turn& turn, std::uint32_t calls);
   // Returns the number of calls of the class after which these calls have taken so long that the
@@ -161,19 +183,22 @@ class Tuner {
   struct Class {
     std::uint32_t key = 0;  // 0: unused
     Implementation kept = Implementation::chosen;
-    bool has_alternative = true;
     bool is_tried = false;
     std::uint8_t trial = no_trial;
     std::uint8_t confirmations = 0;  // consecutive trials with the same result
     std::uint64_t calls = 0;
     std::uint64_t next_trial = calls_before_trial + 1;
-    std::uint32_t alternative = 0;       // number of the alternative
-    std::uint64_t alternative_from = 0;  // the number of calls from which it takes part in trials
+    AlternativeNumbers alternatives = {0, 1, 2};
+    std::uint16_t next_alternative = alternatives_at_once;
+    std::uint8_t postponed = 0;         // alternatives that do not take part in trials yet, as bits
+    std::uint64_t postponed_until = 0;  // number of calls
+
+    void renew_alternatives(std::size_t kept_contender);
   };
-  // The times of an implementation's calls. Each is divided by a weight that depends on the call's
-  // size, because the sizes of a class differ.
+  // The times of a contender's calls. Each is divided by a weight that depends on the call's size,
+  // because the sizes of a class differ.
   struct Costs {
-    std::array<double, calls_of_all_rounds - rounds> in_order{};
+    std::array<double, most_samples> in_order{};
     std::size_t count = 0;
     double weights = 0;  // sum
 
@@ -187,21 +212,23 @@ class Tuner {
   struct Trial {
     Class* call_class = nullptr;  // null: unused
     std::uint64_t latest_call = 0;
-    std::uint8_t remaining = 0;  // implementations of this round, as bits
+    std::uint8_t remaining = 0;  // contenders of this round, as bits
+    std::uint8_t left_out = 0;   // contenders whose times do not count, as bits
     std::uint8_t round = 0;
     std::uint8_t calls = 0;  // of this round
-    bool has_alternative = false;
     Samples samples{};
-    std::array<std::string_view, implementation_count> names{};
+    std::array<std::string_view, contenders> names{};
     // On rank 0, of all rounds.
-    std::array<Costs, implementation_count> costs{};
+    std::array<Costs, contenders> costs{};
 
-    std::size_t block_calls() const { return calls_per_block[round]; }
+    std::size_t block_calls() const { return rounds[round].block_calls; }
     std::size_t block_samples() const { return block_calls() - 1; }
-    void leave_out_alternative();
-    std::array<double, implementation_count> medians_ns() const;
+    std::size_t contender_of(std::size_t block) const;
+    void leave_out(std::size_t contender);
+    std::array<double, contenders> medians_ns() const;
     double mean_weight() const;
-    std::uint8_t contenders(double fastest_ns) const;
+    std::uint8_t next_contenders(const Verdict& verdict, double fastest_ns) const;
+    Result result(const Verdict& verdict) const;
   };
   struct Latest {
     Class* call_class = nullptr;
@@ -215,7 +242,7 @@ class Tuner {
   Class* find_key(std::uint32_t key);
   Turn step(Class& call_class);
   static Turn kept_turn(const Class& call_class) {
-    return {.by = call_class.kept, .alternative = call_class.alternative};
+    return {.by = call_class.kept, .alternatives = call_class.alternatives};
   }
   bool start_trial(Class& call_class);
   Trial* free_trial();

@@ -35,7 +35,7 @@ constexpr std::size_t tuned_ranks = 3;
 constexpr int first_trial = Tuner::calls_of_first_trial;
 constexpr TunedCall small_call{Operation::allreduce, 4096, true};
 
-// The time of a call by each implementation, without waiting.
+// The time of a call by each implementation, without waiting. All alternatives take the same time.
 using CallNs = std::array<double, implementation_count>;
 
 // The tuners of several ranks in one process. Time passes only as the calls take it.
@@ -49,21 +49,26 @@ class TunedRanks {
       turns[rank] = begun(*tuners_[rank], tuned);
     if (turns.front().is_verdict_due) agree(turns);
     const Implementation by = turns.front().by;
-    alternative = turns.front().alternative;
+    which = turns.front().which;
+    alternatives = turns.front().alternatives;
     double last_ns = now_ns_;
     std::array<double, tuned_ranks> enter_ns{};
     for (std::size_t rank = 0; rank < tuned_ranks; ++rank) {
       EXPECT_EQ(turns[rank].by, by);
-      if (by == Implementation::alternative && !has_alternative)
-        tuners_[rank]->drop_alternative(turns[rank]);
-      if (by == Implementation::alternative && postponed_calls > 0)
-        tuners_[rank]->postpone_alternative(turns[rank], postponed_calls);
+      if (turns[rank].is_in_trial && by == Implementation::alternative) {
+        if (!has_alternative) tuners_[rank]->leave_out_alternative(turns[rank]);
+        if (has_alternative && is_postponed(which))
+          tuners_[rank]->postpone_alternative(turns[rank], postponed_calls);
+      }
       enter_ns[rank] = now_ns_ + late_ns(rank);
       last_ns = std::max(last_ns, enter_ns[rank]);
     }
     for (std::size_t rank = 0; rank < tuned_ranks; ++rank) {
       EXPECT_EQ(turns[rank].is_timed, turns.front().is_timed);
-      const double leave_ns = last_ns + ns[static_cast<std::size_t>(by)] + longer_ns(by, rank);
+      const double by_number_ns =
+          by == Implementation::alternative ? longer_by_number_ns(alternatives[which]) : 0;
+      const double leave_ns =
+          last_ns + ns[static_cast<std::size_t>(by)] + longer_ns(by, rank) + by_number_ns;
       now_ns_ = std::max(now_ns_, leave_ns);
       if (turns[rank].is_timed) tuners_[rank]->end(turns[rank], {enter_ns[rank], leave_ns, 64}, "");
     }
@@ -76,11 +81,18 @@ class TunedRanks {
   }
   Tuner& tuner(std::size_t rank) { return *tuners_[rank]; }
 
-  std::uint32_t alternative = 0;      // its number in the latest call
-  std::uint32_t postponed_calls = 0;  // of the alternative, if not 0
+  std::uint8_t which = 0;  // the alternative in the latest call
+  AlternativeNumbers alternatives{};
+  std::function<bool(std::uint8_t which)> is_postponed = [](std::uint8_t /*which*/) {
+    return false;
+  };
+  std::uint32_t postponed_calls = 0;
   std::function<double(std::size_t rank)> late_ns = [](std::size_t /*rank*/) { return 0; };
   std::function<double(Implementation by, std::size_t rank)> longer_ns =
       [](Implementation /*by*/, std::size_t /*rank*/) { return 0; };
+  std::function<double(std::uint16_t number)> longer_by_number_ns = [](std::uint16_t /*number*/) {
+    return 0;
+  };
 
  private:
   // As a team begins a call.
@@ -142,12 +154,37 @@ TEST(Tuner, KeepsTheFastestOfEach) {
   }
 }
 
-// Within 32 calls, of which most are already made by the faster one.
+// Within 32 calls.
 TEST(Tuner, DropsAnAlgorithmThatIsThreeTimesSlowerThanPredicted) {
   TunedRanks ranks;
   const auto calls = ranks.calls(32, small_call, {3000, 1000, 2500});
   EXPECT_EQ(calls.back(), Implementation::alternative);
   EXPECT_LE(calls_by(calls, Implementation::chosen), 4U + 3U);
+}
+
+// With wrong figures any alternative may be the fastest one.
+TEST(Tuner, KeepsTheFastestAlternative) {
+  for (std::uint16_t fastest = 0; fastest < alternatives_at_once; ++fastest) {
+    TunedRanks ranks;
+    ranks.longer_by_number_ns = [&](std::uint16_t number) { return number == fastest ? 0 : 500; };
+    ranks.calls(first_trial, small_call, {1500, 1000, 1500});
+    EXPECT_THAT(ranks.calls(100, small_call, {1500, 1000, 1500}),
+                Each(Implementation::alternative));
+    EXPECT_EQ(ranks.alternatives[ranks.which], fastest);
+  }
+}
+
+// The alternative that runs the calls stays when a trial compares it with the next ones.
+TEST(Tuner, FindsAFasterAlternativeInALaterTrial) {
+  TunedRanks ranks;
+  ranks.longer_by_number_ns = [](std::uint16_t number) {
+    return number == 4 ? 0 : number == 1 ? 300 : 1000;
+  };
+  ranks.calls(first_trial + 1, small_call, {1500, 1000, 1500});
+  EXPECT_EQ(ranks.alternatives[ranks.which], 1);
+  EXPECT_EQ(ranks.alternatives, (AlternativeNumbers{1, 3, 4}));
+  ranks.calls(20'000, small_call, {1500, 1000, 1500});
+  EXPECT_EQ(ranks.alternatives[ranks.which], 4);
 }
 
 TEST(Tuner, KeepsThePredictionIfTheDifferenceIsNoise) {
@@ -171,7 +208,7 @@ TEST(Tuner, RarelyTakesNoiseForAGain) {
       if (ranks.call(small_call, ns) != Implementation::chosen && call == first_trial) ++changes;
     }
   }
-  EXPECT_LE(changes, trials / 20) << "of " << trials;
+  EXPECT_LE(changes, trials / 15) << "of " << trials;
 }
 
 // One of the two calls of the first round is disturbed.
@@ -279,39 +316,59 @@ TEST(Tuner, WorksWithoutAnAlternative) {
   EXPECT_EQ(ranks.call(small_call, {1000, 1000, 500}), Implementation::outside);
 }
 
-// Until the alternative is worth its set-up, the others are compared without it.
-TEST(Tuner, PostponesAnAlternative) {
+// Until the alternatives are worth their set-up, the others are compared without them.
+TEST(Tuner, PostponesAlternatives) {
   constexpr CallNs ns = {1000, 300, 800};
   constexpr int postponed = 1000;
   TunedRanks ranks;
+  ranks.is_postponed = [](std::uint8_t /*which*/) { return true; };
   ranks.postponed_calls = postponed;
   auto calls = ranks.calls(postponed, small_call, ns);
-  EXPECT_EQ(calls_by(calls, Implementation::alternative), 1U);
+  EXPECT_EQ(calls_by(calls, Implementation::alternative), alternatives_at_once);
   EXPECT_EQ(calls.back(), Implementation::outside);
-  ranks.postponed_calls = 0;
+  ranks.is_postponed = [](std::uint8_t /*which*/) { return false; };
   calls = ranks.calls(postponed, small_call, ns);
   EXPECT_EQ(calls.back(), Implementation::alternative);
 }
 
-// An alternative that was not the fastest makes room for another one in the next trial.
-TEST(Tuner, TriesAnotherAlternativeAfterEachTrialThatOneLoses) {
+// An alternative that is postponed keeps its number if another one is kept, which moves to its
+// place.
+TEST(Tuner, ComparesTheOthersIfOneAlternativeIsPostponed) {
+  constexpr CallNs ns = {1000, 500, 1000};
+  TunedRanks ranks;
+  ranks.is_postponed = [](std::uint8_t which) { return which == 0; };
+  ranks.postponed_calls = 1000;
+  ranks.longer_by_number_ns = [](std::uint16_t number) {
+    return number == 0 ? -100 : number == 2 ? 0 : 100;
+  };
+  ranks.calls(first_trial, small_call, ns);
+  EXPECT_EQ(ranks.alternatives, (AlternativeNumbers{2, 3, 0}));
+  EXPECT_THAT(ranks.calls(500, small_call, ns), Each(Implementation::alternative));
+  ranks.is_postponed = [](std::uint8_t /*which*/) { return false; };
+  ranks.calls(1000, small_call, ns);
+  EXPECT_EQ(ranks.alternatives[ranks.which], 0);
+}
+
+// Alternatives that were not the fastest make room for others in the next trial.
+TEST(Tuner, TriesOtherAlternativesAfterEachTrialThatTheyLose) {
   TunedRanks ranks;
   ranks.calls(40'000, small_call, {1000, 1200, 1100});
-  const std::uint32_t losers = ranks.alternative;
-  EXPECT_GT(losers, 1U);
+  const AlternativeNumbers losers = ranks.alternatives;
+  EXPECT_GT(losers.front(), alternatives_at_once);
   ranks.calls(1'000'000, small_call, {1000, 500, 1100});
-  const std::uint32_t winner = ranks.alternative;
-  EXPECT_LE(winner, losers + 1);
+  const std::uint16_t winner = ranks.alternatives.front();
+  EXPECT_LE(winner, losers.back() + alternatives_at_once);
   ranks.calls(200'000, small_call, {1000, 500, 1100});
-  EXPECT_EQ(ranks.alternative, winner);
+  EXPECT_EQ(ranks.alternatives.front(), winner);
 }
 
 // An alternative that was postponed has not lost.
 TEST(Tuner, KeepsAPostponedAlternative) {
   TunedRanks ranks;
+  ranks.is_postponed = [](std::uint8_t /*which*/) { return true; };
   ranks.postponed_calls = 1'000'000;
   ranks.calls(100'000, small_call, {1000, 500, 1100});
-  EXPECT_EQ(ranks.alternative, 0U);
+  EXPECT_EQ(ranks.alternatives, (AlternativeNumbers{0, 1, 2}));
 }
 
 TEST(Tuner, JustifiesASetUpByTheTimeOfTheCalls) {
@@ -334,8 +391,9 @@ TEST(Tuner, ReportsItsResultOnce) {
   ASSERT_TRUE(result);
   EXPECT_EQ(result->operation, Operation::allreduce);
   EXPECT_EQ(result->most_bytes, 4096U);
-  EXPECT_EQ(result->verdict.kept, Implementation::outside);
-  EXPECT_NEAR(result->verdict.median_ns[0], 1000, 1);
+  EXPECT_EQ(result->kept, Implementation::outside);
+  EXPECT_NEAR(result->tried[0].median_ns, 1000, 1);
+  EXPECT_NEAR(result->tried[1].median_ns, 1200, 1);
   EXPECT_FALSE(ranks.tuner(1).take_result());
 }
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+//
+// The plans that trials compare with the one that has the shortest predicted time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/machine/locate.h"
+#include "model/machine/topology.h"
+#include "runtime/select/choice.h"
+
+namespace huddle::select {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::Ge;
+using ::testing::IsEmpty;
+using ::testing::Le;
+using ::testing::Not;
+
+constexpr std::size_t alternatives_queue_bytes = 1 << 20;
+
+class Alternatives : public ::testing::Test {
+ protected:
+  std::vector<Candidate> all(const Request& request) const {
+    return candidates(request, locality, model, resources);
+  }
+  std::vector<Candidate> to(const Plan& usual, const Request& request) const {
+    return alternatives_to(usual, request, locality, model, resources);
+  }
+
+  machine::Machine machine = machine::generic_machine(
+      machine::discover_from_synthetic("pack:1 l3:1 core:4 pu:1").topology);
+  machine::CostModel model{machine};
+  node::RankLocality locality =
+      node::locality(machine.topology, machine::first_pu_of_cores(machine.topology));
+  TeamResources resources = team_resources(locality, model, alternatives_queue_bytes);
+};
+
+std::vector<std::string_view> names_of(const std::vector<Candidate>& list) {
+  std::vector<std::string_view> names;
+  for (const Candidate& one : list) names.push_back(algorithm_name(one.plan));
+  return names;
+}
+
+// Returns the sizes of the pieces of the candidates with the algorithm and the copy method of
+// `usual`, in their order.
+std::vector<std::size_t> pieces_like(const Plan& usual, const std::vector<Candidate>& list) {
+  std::vector<std::size_t> sizes;
+  for (const Candidate& one : list) {
+    if (algorithm_name(one.plan) == algorithm_name(usual) &&
+        copy_method(one.plan) == copy_method(usual))
+      sizes.push_back(piece_size(one.plan));
+  }
+  return sizes;
+}
+
+// With pieces of the best size by prediction and of every other size, the alternatives reach a size
+// near any other one.
+TEST_F(Alternatives, HaveSmallerAndLargerPieces) {
+  constexpr Request request{Operation::bcast, std::size_t{1} << 18, 1};
+  const auto candidates = all(request);
+  const auto usual = std::find_if(candidates.begin(), candidates.end(), [](const Candidate& one) {
+    return algorithm_name(one.plan) == "pipelined" && piece_size(one.plan) == 4;
+  });
+  ASSERT_NE(usual, candidates.end());
+  const auto sizes = pieces_like(usual->plan, to(usual->plan, request));
+  for (const std::size_t size : pieces_like(usual->plan, candidates)) {
+    const auto is_near = [size](std::size_t tried) { return size < 4 * tried && tried < 4 * size; };
+    EXPECT_TRUE(is_near(4) || std::any_of(sizes.begin(), sizes.end(), is_near)) << size;
+  }
+  EXPECT_THAT(sizes, Each(Not(AllOf(Ge(2U), Le(8U)))));
+  EXPECT_EQ(sizes[0], 16U);
+  EXPECT_EQ(sizes[1], 1U);
+}
+
+TEST_F(Alternatives, ContainEachOtherAlgorithm) {
+  for (const Operation operation : operations) {
+    const Request request{operation, 65536, sizeof(double)};
+    const auto candidates = all(request);
+    const Plan usual = cheapest(candidates).plan;
+    std::vector<std::string_view> others = names_of(candidates);
+    std::sort(others.begin(), others.end());
+    others.erase(std::unique(others.begin(), others.end()), others.end());
+    std::erase(others, algorithm_name(usual));
+    const std::vector<std::string_view> alternatives = names_of(to(usual, request));
+    for (const std::string_view other : others)
+      EXPECT_THAT(alternatives, Contains(other)) << name(operation);
+  }
+}
+
+// One curve of a machine file may be wrong, and make a slow method look fast.
+TEST_F(Alternatives, ContainOtherCopyMethods) {
+  for (const Operation operation : {Operation::bcast, Operation::gather, Operation::scatter}) {
+    const Request request{operation, 4096, 1};
+    const Plan usual = cheapest(all(request)).plan;
+    memory::CopyMethodSet methods;
+    for (const Candidate& one : to(usual, request)) {
+      if (const auto method = copy_method(one.plan)) methods.set(method->number());
+    }
+    ASSERT_TRUE(copy_method(usual)) << name(operation);
+    methods.reset(copy_method(usual)->number());
+    EXPECT_GE(methods.count(), 2U) << name(operation);
+  }
+}
+
+TEST_F(Alternatives, DifferFromEachOther) {
+  for (const Operation operation : operations) {
+    const Request request{operation, 65536, sizeof(double)};
+    std::set<std::string> texts;
+    const auto alternatives = to(cheapest(all(request)).plan, request);
+    for (const Candidate& one : alternatives)
+      texts.insert(std::string(algorithm_name(one.plan)) + one.parameters);
+    EXPECT_EQ(texts.size(), alternatives.size()) << name(operation);
+  }
+}
+
+TEST_F(Alternatives, AreOtherAlgorithmsIfThePlanHasNoPieces) {
+  constexpr Request request{Operation::barrier, 0, 1};
+  const Plan usual = cheapest(all(request)).plan;
+  EXPECT_THAT(pieces_like(usual, to(usual, request)), IsEmpty());
+}
+
+}  // namespace
+}  // namespace huddle::select
