@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace huddle::machine {
 namespace {
@@ -131,10 +132,10 @@ std::vector<const Entry*> entries_that(const std::vector<Entry>& all, Holds hold
 template <typename Entry>
 std::vector<const Entry*> by_level(const Topology& topology,
                                    const std::vector<const Entry*>& entries) {
-  std::vector<const Entry*> by_level;
+  std::vector<const Entry*> chosen;
   for (std::size_t rank = 0; rank <= topology.levels.size(); ++rank)
-    by_level.push_back(answering(topology, entries, rank));
-  return by_level;
+    chosen.push_back(answering(topology, entries, rank));
+  return chosen;
 }
 
 std::vector<CrowdPoint> ascending(std::vector<CrowdPoint> points) {

@@ -62,7 +62,8 @@ struct Copy {
 // Arguments such as `from`, `copier` and `reader` are hardware threads of the machine's topology.
 class CostModel {
  public:
-  // Keeps a reference. Requires: validate(machine) succeeds.
+  // Keeps references into the machine, which must not change afterwards.
+  // Requires: validate(machine) succeeds.
   explicit CostModel(const Machine& machine);
 
   // Returns the time from a store to a cache line by `from` until `to` has read it; 0 if both are

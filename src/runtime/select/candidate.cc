@@ -221,7 +221,9 @@ struct MethodOf {
   MaybeMethod operator()(const DirectReducePlan&) const { return {}; }
   MaybeMethod operator()(const AnnouncedPlan& plan) const { return plan.pairs.method; }
   MaybeMethod operator()(const PushedPlan&) const { return {}; }
-  MaybeMethod operator()(const node::DoublingExchange::Plan& plan) const { return plan.method; }
+  MaybeMethod operator()(const node::DoublingExchange::Plan& plan) const {
+    return method_of(plan.method, plan.all_bytes / 2);
+  }
   MaybeMethod operator()(const node::RootedExchange::Plan& plan) const {
     return method_of(plan.method, plan.round_bytes);
   }

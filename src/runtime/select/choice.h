@@ -45,11 +45,12 @@ std::optional<Choice<Candidate>> choose(const Request& request, const node::Rank
                                         const machine::CostModel& model,
                                         const TeamResources& resources);
 
-// Returns other candidates than `usual` for buffers anywhere, the most promising first: the
-// cheapest one of each other algorithm, in the order of their times, and between them candidates of
-// the same algorithm whose pieces are smaller or larger by factors of about 4. Figures that are
-// wrong can make another algorithm look cheaper than it is, and can shift the best size of the
-// pieces. Requires: `usual` can handle the request.
+// Returns other candidates than `usual` for buffers anywhere, the most promising first, from three
+// kinds in turn: the cheapest one of each other algorithm, the cheapest ones with other copy
+// methods, and candidates of the same algorithm whose pieces are larger or smaller by factors of
+// about 4. Figures that are wrong can make each of these look more expensive than it is.
+//
+// Requires: `usual` can handle the request.
 std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request,
                                        const node::RankLocality& locality,
                                        const machine::CostModel& model,

@@ -351,12 +351,28 @@ std::vector<int> Costs::others_than(int rank) const {
   return others;
 }
 
+namespace {
+
+bool is_measured_in_ring_only(CopyMethod method) {
+  constexpr memory::CopyMethodFacts plain;
+  return method != CopyMethod() && method->ownership == plain.ownership &&
+         method->write_curve == plain.write_curve && method->read_curve == plain.read_curve;
+}
+
+}  // namespace
+
 CopyMethod Costs::block_copy_method_for(const Piece& piece, int from, int to,
                                         memory::CopyMethods allowed) const {
   const auto ns = [&](CopyMethod method) {
-    if (avoided_.test(method.number())) return std::numeric_limits<double>::infinity();
-    return write_ns(piece.bytes, piece.buffers_bytes, from, to, method) +
-           read_share_ns(piece.bytes, piece.of_bytes, from, to, 0, method);
+    if (avoids(method)) return std::numeric_limits<double>::infinity();
+    const double both_ns = write_ns(piece.bytes, piece.buffers_bytes, from, to, method) +
+                           read_share_ns(piece.bytes, piece.of_bytes, from, to, 0, method);
+    // Without plain, which has the same curves as methods that were measured only in a ring, these
+    // have to be compared with the others.
+    return avoids({}) && is_measured_in_ring_only(method)
+               ? both_ns * stream_ns(piece.bytes, from, to, method) /
+                     stream_ns(piece.bytes, from, to, {})
+               : both_ns;
   };
   CopyMethod best = allowed.front();
   for (CopyMethod method : allowed) {

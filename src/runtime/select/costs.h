@@ -166,6 +166,7 @@ class Costs {
   // contents.
   double push_ns(std::size_t bytes, int others, const PeerCopy& by) const;
 
+  bool avoids(memory::CopyMethod method) const { return avoided_.test(method.number()); }
   // Returns the method for a block that passes through memory that its readers have cached and that
   // is read while it is written. `to` is the only reader or one of them.
   memory::CopyMethod copy_method_for(std::size_t bytes, int from, int to,

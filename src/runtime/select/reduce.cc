@@ -225,7 +225,8 @@ void add_exchange(std::vector<Candidate>& list, const Costs& costs, const TeamRe
                   const Request& request) {
   for (const std::size_t round : round_sizes(request, resources.exchange.capacity_bytes)) {
     // The cheapest method for one reader may not be the cheapest for many.
-    std::vector<memory::CopyMethod> methods = {{}};
+    std::vector<memory::CopyMethod> methods;
+    if (!costs.avoids({})) methods.emplace_back();
     for (const memory::CopyMethods allowed : methods_of_exchange(costs, request.operation)) {
       methods.push_back(costs.block_copy_method_for(
           {round, round, node::ExchangeReduce::slots * round}, 0, costs.farthest_from(0), allowed));

@@ -65,7 +65,7 @@ Decision agreed_decision(TeamMemory& team_memory, const select::Request& request
 // A plan that the tuner compares with the chosen one.
 struct Alternative {
   select::Plan plan;
-  double predicted_ns = 0;  // on rank 0
+  double predicted_ns = 0;  // by rank 0
 };
 // Returns all alternatives to `usual`, the most promising first. Empty if memory is exhausted.
 std::vector<Alternative> list_alternatives(const select::Plan& usual,

@@ -427,7 +427,7 @@ const BoundPlan& Team::bound_plan_for(const Call& call) {
   last_forced_ = chosen.forced;
   if (turn_.by == Implementation::alternative) {
     const std::optional<BoundPlan>& known = chosen.bound_alternatives[turn_.which];
-    if (known && chosen.alternative_numbers == turn_.alternatives) return *known;
+    if (known && chosen.has_alternative(turn_)) return *known;
     return alternative_to(chosen, request_for(call, false));
   }
   const auto& [usual, where_mapped] = chosen.choice;

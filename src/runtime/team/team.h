@@ -215,12 +215,20 @@ class Team {
     select::Choice<BoundPlan> choice;
     std::string_view forced;  // owned by the selection inputs
     // On rank 0: all other plans, once the tuner has requested one.
-    std::optional<std::vector<Alternative>> listed = std::nullopt;
+    std::vector<Alternative> listed = {};
     // Those with the numbers that the tuner requested last.
     std::optional<AlternativeNumbers> alternative_numbers = std::nullopt;
     Alternatives alternatives = {};
     // The same, as far as they are set up.
     std::array<std::optional<BoundPlan>, alternatives_at_once> bound_alternatives = {};
+
+    // Returns whether the plan of the turn's number is known, or that there is none. The other
+    // numbers may differ, because calls of two classes, such as allreduces of integers and of
+    // doubles, can have the same choice.
+    bool has_alternative(const Turn& turn) const {
+      return alternative_numbers &&
+             (*alternative_numbers)[turn.which] == turn.alternatives[turn.which];
+    }
   };
 
   void begin_other_turn(const TunedCall& call);

@@ -20,7 +20,7 @@ namespace huddle::team {
 // Collective until the alternative is set up. Returns the usual plan if there is no alternative
 // with this number, if it is not set up yet, or if a rank lacks memory for it.
 const BoundPlan& Team::alternative_to(Chosen& chosen, const select::Request& request) {
-  if (chosen.alternative_numbers != turn_.alternatives) find_alternatives(chosen, request);
+  if (!chosen.has_alternative(turn_)) find_alternatives(chosen, request);
   const std::optional<Alternative>& alternative = chosen.alternatives[turn_.which];
   const std::optional<BoundPlan>& bound = chosen.bound_alternatives[turn_.which];
   if (alternative && !bound) set_up_alternative(chosen);
@@ -34,12 +34,9 @@ void Team::find_alternatives(Chosen& chosen, const select::Request& request) {
   last_run_ = nullptr;  // may be one of the present alternatives
   auto bound = std::exchange(chosen.bound_alternatives, {});
   const auto numbers = std::exchange(chosen.alternative_numbers, turn_.alternatives);
-  if (!chosen.listed) {
-    chosen.listed.emplace();
-    if (rank_ == 0)
-      chosen.listed = list_alternatives(chosen.choice.usual.plan(), request, *selection_inputs_);
-  }
-  chosen.alternatives = agreed_alternatives(team_memory_, *chosen.listed, turn_.alternatives);
+  if (rank_ == 0 && chosen.listed.empty())
+    chosen.listed = list_alternatives(chosen.choice.usual.plan(), request, *selection_inputs_);
+  chosen.alternatives = agreed_alternatives(team_memory_, chosen.listed, turn_.alternatives);
   if (!numbers) return;
   for (std::size_t which = 0; which < alternatives_at_once; ++which) {
     const auto former = std::find(numbers->begin(), numbers->end(), turn_.alternatives[which]);

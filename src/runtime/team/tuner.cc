@@ -27,7 +27,7 @@ constexpr double bytes_of_small_call = 16.0 * KiB;
 constexpr double hopeless_ratio = 1.5;
 // A result replaces the previous one only if the gain is worth it and exceeds the noise, which
 // means that the new contender's call is the faster one in most pairs of calls. If both are equally
-// fast, this happens by chance in about one of 50 trials with 12 calls of each.
+// fast, this happens by chance to one in 50 of them, with 12 calls of each.
 constexpr double least_ratio = 0.97;
 constexpr double least_faster_pairs = 0.75;
 
@@ -36,7 +36,8 @@ constexpr double usual_error = 4;
 
 // Assumed time in which the ranks combine the times of a round.
 constexpr double verdict_ns = 5000;
-// Assumed time in which rank 0 searches the next alternatives.
+// Assumed time in which the ranks agree on the next alternatives and set up what these need. The
+// list of all alternatives is made only once.
 constexpr double search_ns = 20'000;
 // The largest part of the time of the calls that trials may cost.
 constexpr double most_cost = 0.01;
@@ -343,7 +344,6 @@ std::optional<std::size_t> fastest_of(const Times& ns, std::uint8_t set) {
   return fastest;
 }
 
-constexpr std::uint8_t all_contenders = 0xff;
 constexpr std::uint8_t all_alternatives = ((1U << alternatives_at_once) - 1U) << first_alternative;
 
 }  // namespace
@@ -414,7 +414,8 @@ Tuner::Verdict Tuner::judge(const Turn& turn, std::span<const Samples> by_rank) 
   note_costs(trial, by_rank);
   Verdict verdict{.kept = static_cast<std::uint8_t>(contender_of(trial.call_class->kept)),
                   .median_ns = trial.medians_ns()};
-  const auto fastest = fastest_of(verdict.median_ns, all_contenders);
+  // Contenders of earlier rounds had fewer calls, at another time.
+  const auto fastest = fastest_of(verdict.median_ns, trial.remaining);
   if (!fastest) {
     // No call succeeded.
     verdict.is_final = true;

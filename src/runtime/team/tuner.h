@@ -28,7 +28,7 @@ namespace huddle::team {
 
 enum class Implementation : std::uint8_t {
   chosen,       // the plan with the shortest predicted time
-  alternative,  // another algorithm, or the same one with smaller or larger pieces
+  alternative,  // another algorithm, copy method or size of pieces
   outside,      // run by the caller, for example by the MPI
 };
 inline constexpr std::size_t implementation_count = 3;

@@ -193,7 +193,8 @@ TEST(Tuner, KeepsThePredictionIfTheDifferenceIsNoise) {
               Implementation::chosen);
 }
 
-// The medians of a few calls often differ by more than the least gain.
+// The medians of a few calls often differ by more than the least gain. Five contenders are
+// compared.
 TEST(Tuner, RarelyTakesNoiseForAGain) {
   constexpr unsigned trials = 200;
   constexpr double part_of_noise = 0.15;
@@ -209,6 +210,20 @@ TEST(Tuner, RarelyTakesNoiseForAGain) {
     }
   }
   EXPECT_LE(changes, trials / 15) << "of " << trials;
+}
+
+// Calls become slower during the trial. A contender that had to leave after the first round is not
+// faster because of that.
+TEST(Tuner, ComparesCallsOfTheSameRounds) {
+  TunedRanks ranks;
+  const auto ns = [&](double factor) {
+    return CallNs{1000 * factor, 1020 * factor, 1010 * factor};
+  };
+  ranks.longer_by_number_ns = [](std::uint16_t number) { return 10.0 * number; };
+  constexpr int calls_of_first_round = 4 + 3 * 5;
+  ranks.calls(calls_of_first_round, small_call, ns(1));
+  ranks.calls(first_trial - calls_of_first_round, small_call, ns(1.3));
+  EXPECT_EQ(ranks.call(small_call, ns(1.3)), Implementation::chosen);
 }
 
 // One of the two calls of the first round is disturbed.
