@@ -192,5 +192,19 @@ class Jobs(InFolder):
         self.assertIn("abort", shown.read_text(encoding="utf-8"))
 
 
+class Inputs(InFolder):
+    def test_inputs_of_the_benchmark_can_be_made_shorter(self):
+        for name, _package, _program, _arguments, shorter, _expected in workloads.DEBIAN:
+            with self.subTest(name):
+                workloads.shortened(self.folder, *shorter)
+        short = workloads.hpcc(None, self.folder) if shutil.which("hpcc") else None
+        if short is not None:
+            self.assertIn("\n200 N\n", (short.inputs / "hpccinf.txt").read_text(encoding="ascii"))
+
+    def test_an_input_without_the_text_is_an_error(self):
+        with self.assertRaisesRegex(RuntimeError, "melt.lmp contains 'walk' 0 times"):
+            workloads.shortened(self.folder, "melt.lmp", {"walk": "run"})
+
+
 if __name__ == "__main__":
     unittest.main()
