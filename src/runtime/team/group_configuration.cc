@@ -43,29 +43,30 @@ Decision decide(const select::Request& request, const SelectionInputs& selection
   return decision;
 }
 
-std::vector<Alternative> list_alternatives(const select::Plan& usual,
-                                           const select::Request& request,
-                                           const SelectionInputs& selection_inputs) {
-  std::vector<Alternative> list;
-  const RankError failure = RankError::of([&] {
+AlternativeList list_alternatives(const select::Plan& usual, const select::Request& request,
+                                  const SelectionInputs& selection_inputs) {
+  try {
+    std::vector<Alternative> list;
     for (const select::Candidate& one :
          select::alternatives_to(usual, request, selection_inputs.locality(),
                                  selection_inputs.model(), selection_inputs.resources()))
       list.push_back({one.plan, one.ns});
-  });
-  if (failure.is_any()) list.clear();
-  return list;
+    return std::make_shared<const std::vector<Alternative>>(std::move(list));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
-Alternatives agreed_alternatives(TeamMemory& team_memory, const std::vector<Alternative>& listed,
+Alternatives agreed_alternatives(TeamMemory& team_memory, const AlternativeList& listed,
                                  const AlternativeNumbers& numbers) {
   Alternatives mine;
   std::array<std::size_t, alternatives_at_once> taken{};
-  for (std::size_t which = 0; which < numbers.size() && !listed.empty(); ++which) {
-    taken[which] = numbers[which] % listed.size();
+  const std::size_t size = listed ? listed->size() : 0;
+  for (std::size_t which = 0; which < numbers.size() && size > 0; ++which) {
+    taken[which] = numbers[which] % size;
     const auto before = taken.begin() + static_cast<std::ptrdiff_t>(which);
     if (std::find(taken.begin(), before, taken[which]) == before)
-      mine[which] = listed[taken[which]];
+      mine[which] = (*listed)[taken[which]];
   }
   return team_memory.gather(mine).front();
 }
@@ -175,6 +176,21 @@ std::size_t GroupConfiguration::best_queue() const {
 DecisionBook::Edition DecisionBook::latest() const {
   const std::scoped_lock lock(mutex_);
   return latest_;
+}
+
+AlternativeList AlternativeBook::find(const CallClass& of) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = lists_.find(of);
+  return found == lists_.end() ? nullptr : found->second;
+}
+
+void AlternativeBook::add(const CallClass& of, const AlternativeList& list) noexcept {
+  try {
+    const std::scoped_lock lock(mutex_);
+    lists_.emplace(of, list);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
 }
 
 std::shared_ptr<GroupConfiguration> agreed_group_configuration(const Context& context,

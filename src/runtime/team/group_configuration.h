@@ -62,22 +62,6 @@ template <class Prepare>
 Decision agreed_decision(TeamMemory& team_memory, const select::Request& request,
                          const SelectionInputs& selection_inputs, Prepare prepare);
 
-// A plan that the tuner compares with the chosen one.
-struct Alternative {
-  select::Plan plan;
-  double predicted_ns = 0;  // by rank 0
-};
-// Returns all alternatives to `usual`, the most promising first. Empty if memory is exhausted.
-std::vector<Alternative> list_alternatives(const select::Plan& usual,
-                                           const select::Request& request,
-                                           const SelectionInputs& selection_inputs);
-
-using Alternatives = std::array<std::optional<Alternative>, alternatives_at_once>;
-// Collective. Returns the alternatives with these numbers in the list of rank 0, which begins anew
-// after its end. The place of one that is in the result already stays empty.
-Alternatives agreed_alternatives(TeamMemory& team_memory, const std::vector<Alternative>& listed,
-                                 const AlternativeNumbers& numbers);
-
 // Returns rank 0's decision, given one decision per rank. Throws as agreed_decision() does.
 Decision decision_of(std::span<const Decision> by_rank, const select::Request& request);
 
@@ -121,6 +105,39 @@ class DecisionBook {
   Edition latest_;
 };
 
+// A plan that the tuner compares with the chosen one.
+struct Alternative {
+  select::Plan plan;
+  double predicted_ns = 0;  // by rank 0
+};
+// All alternatives of a class of calls, the most promising first.
+using AlternativeList = std::shared_ptr<const std::vector<Alternative>>;
+
+// The lists that rank 0 has made. It takes as long to make one as to run hundreds of small calls,
+// so the teams of a group share them. Thread-safe.
+class AlternativeBook {
+ public:
+  // Returns null if there is no list yet.
+  AlternativeList find(const CallClass& of) const;
+  // Does nothing if memory is exhausted.
+  void add(const CallClass& of, const AlternativeList& list) noexcept;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<CallClass, AlternativeList> lists_;  // guarded by mutex_
+};
+
+// Returns the alternatives to `usual`, or null if memory is exhausted.
+AlternativeList list_alternatives(const select::Plan& usual, const select::Request& request,
+                                  const SelectionInputs& selection_inputs);
+
+using Alternatives = std::array<std::optional<Alternative>, alternatives_at_once>;
+// Collective. Returns the alternatives with these numbers in the list of rank 0, which begins anew
+// after its end. The place of one that is in the result already stays empty, and all places do if
+// `listed` is null on rank 0.
+Alternatives agreed_alternatives(TeamMemory& team_memory, const AlternativeList& listed,
+                                 const AlternativeNumbers& numbers);
+
 class GroupConfiguration {
  public:
   // Keeps a reference to the context.
@@ -153,6 +170,7 @@ class GroupConfiguration {
 
   DecisionBook& decisions() { return decisions_; }
   const DecisionBook& decisions() const { return decisions_; }
+  AlternativeBook& alternatives() { return alternatives_; }
 
  private:
   const machine::Machine& machine(const Context& context) const {
@@ -171,6 +189,7 @@ class GroupConfiguration {
   bool is_forcing_unlike_;
   std::vector<std::shared_ptr<Peer>> peers_;
   DecisionBook decisions_;
+  AlternativeBook alternatives_;
 };
 
 // Collective. Determines the configuration of the group that consists of the bootstrap's ranks.

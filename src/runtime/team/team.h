@@ -215,7 +215,7 @@ class Team {
     select::Choice<BoundPlan> choice;
     std::string_view forced;  // owned by the selection inputs
     // On rank 0: all other plans, once the tuner has requested one.
-    std::vector<Alternative> listed = {};
+    AlternativeList listed = nullptr;
     // Those with the numbers that the tuner requested last.
     std::optional<AlternativeNumbers> alternative_numbers = std::nullopt;
     Alternatives alternatives = {};
@@ -235,6 +235,7 @@ class Team {
   Turn judged(const Turn& due);
   const BoundPlan& alternative_to(Chosen& chosen, const select::Request& request);
   void find_alternatives(Chosen& chosen, const select::Request& request);
+  AlternativeList listed_alternatives(const Chosen& chosen, const select::Request& request);
   void set_up_alternative(Chosen& chosen);
   const BoundPlan& bound_plan_for(const Call& call);
   // Returns whether the root differs from that of the last broadcast. Equal on all ranks, because

@@ -29,13 +29,26 @@ const BoundPlan& Team::alternative_to(Chosen& chosen, const select::Request& req
   return chosen.choice.usual;
 }
 
+// The teams of a group share the lists, except those for larger elements than built-in ones, which
+// are not classes of calls.
+AlternativeList Team::listed_alternatives(const Chosen& chosen, const select::Request& request) {
+  const bool is_shared = !unusual_ || &chosen != &*unusual_;
+  const CallClass call_class{request.operation, request.bytes, request.root_moved};
+  AlternativeBook& book = selection_inputs_->group()->alternatives();
+  if (is_shared) {
+    if (AlternativeList known = book.find(call_class)) return known;
+  }
+  AlternativeList made = list_alternatives(chosen.choice.usual.plan(), request, *selection_inputs_);
+  if (is_shared && made) book.add(call_class, made);
+  return made;
+}
+
 // Collective. Keeps the protocol of an alternative that is already set up.
 void Team::find_alternatives(Chosen& chosen, const select::Request& request) {
   last_run_ = nullptr;  // may be one of the present alternatives
   auto bound = std::exchange(chosen.bound_alternatives, {});
   const auto numbers = std::exchange(chosen.alternative_numbers, turn_.alternatives);
-  if (rank_ == 0 && chosen.listed.empty())
-    chosen.listed = list_alternatives(chosen.choice.usual.plan(), request, *selection_inputs_);
+  if (rank_ == 0 && !chosen.listed) chosen.listed = listed_alternatives(chosen, request);
   chosen.alternatives = agreed_alternatives(team_memory_, chosen.listed, turn_.alternatives);
   if (!numbers) return;
   for (std::size_t which = 0; which < alternatives_at_once; ++which) {

@@ -446,6 +446,23 @@ TEST(TunedTeam, MovesTheSameDataByEveryImplementation) {
   EXPECT_THAT(ends, Each(How::fine));
 }
 
+// It takes long to list alternatives.
+TEST(TunedTeam, SharesListsWithTheTeamsOfItsGroup) {
+  const auto ends = run_ranks(2, [&](const Bootstrap& place) {
+    Context context(generic_options(four_cores, 256 * MiB));
+    Team first(context, place);
+    constexpr CallClass barrier{Operation::barrier, 0, false};
+    EXPECT_EQ(first.group()->alternatives().find(barrier), nullptr);
+    for (int call = 0; call < first_trial; ++call) {
+      const Turn turn = first.begin_turn({Operation::barrier, 0, false});
+      first.barrier();
+      if (turn.is_timed) first.end_turn(turn, {1, 1000, 0, 0});
+    }
+    EXPECT_EQ(first.group()->alternatives().find(barrier) != nullptr, place.rank == 0);
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
 // A rank whose call runs outside the team is not waited for by a peer that makes another call.
 TEST(TunedTeam, ReportsCallsThatDifferFromOneRunOutside) {
   const auto ends = run_ranks(2, [&](const Bootstrap& place) {
