@@ -33,6 +33,10 @@ bool is_by(std::string_view algorithm, const Candidate& candidate) {
   return algorithm_name(candidate.plan) == algorithm;
 }
 
+bool have_same_plan(const Candidate& a, const Candidate& b) {
+  return is_by(algorithm_name(a.plan), b) && a.parameters == b.parameters;
+}
+
 }  // namespace
 
 double vote_ns(const node::RankLocality& locality, const machine::CostModel& model) {
@@ -51,7 +55,7 @@ std::optional<Choice<Candidate>> choose(const Request& request, const node::Rank
   Request where_mapped = request;
   where_mapped.mapped = true;
   const auto mapped = preferred(where_mapped, locality, model, resources);
-  if (!mapped || !is_direct(mapped->plan)) return choice;
+  if (!mapped || !is_direct(mapped->plan) || have_same_plan(*mapped, *usual)) return choice;
   const std::string_view forced = resources.forcing.algorithm_for(request);
   const bool only_mapped = is_by(forced, *mapped) && !is_by(forced, *usual);
   if (only_mapped || mapped->ns + vote_ns(locality, model) < usual->ns)
@@ -163,7 +167,7 @@ std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request
     for (const auto& kind : kinds) {
       if (i >= kind.size()) continue;
       const auto known = std::find_if(list.begin(), list.end(), [&](const Candidate& one) {
-        return is_by(algorithm_name(one.plan), kind[i]) && one.parameters == kind[i].parameters;
+        return have_same_plan(one, kind[i]);
       });
       if (known == list.end()) list.push_back(kind[i]);
     }

@@ -16,6 +16,7 @@
 #include "model/machine/topology.h"
 #include "runtime/select/algorithm.h"
 #include "runtime/select/candidate.h"
+#include "runtime/select/choice.h"
 #include "runtime/select/explain.h"
 #include "runtime/select/operation.h"
 
@@ -83,6 +84,23 @@ TEST(Choice, ExistsForEveryRequest) {
           ASSERT_TRUE(std::isfinite(candidate.ns) && candidate.ns > 0)
               << algorithm_name(candidate.plan) << " " << candidate.parameters;
         }
+      }
+    }
+  });
+}
+
+// A vote before each call would gain nothing if both plans are the same.
+TEST(Choice, HasAnotherPlanForMappedBuffers) {
+  everywhere([](const auto& locality, const auto& model, TeamResources resources) {
+    resources.heap_refusal.clear();
+    for (const Operation operation : operations) {
+      for (std::size_t bytes = 64; bytes <= (std::size_t{1} << 26); bytes *= 4) {
+        const auto choice = choose({operation, bytes, 1}, locality, model, resources);
+        if (!choice || !choice->where_mapped) continue;
+        EXPECT_FALSE(choice->usual.parameters == choice->where_mapped->parameters &&
+                     algorithm_name(choice->usual.plan) ==
+                         algorithm_name(choice->where_mapped->plan))
+            << name(operation) << " of " << bytes << ": " << choice->usual.parameters;
       }
     }
   });
