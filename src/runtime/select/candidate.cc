@@ -161,78 +161,28 @@ single_copy::PathNumber path_of(const Plan& plan) {
       plan);
 }
 
-namespace {
-
-struct PieceSize {
-  std::size_t operator()(const TreeBarrierPlan&) const { return 0; }
-  std::size_t operator()(const DisseminationPlan&) const { return 0; }
-  std::size_t operator()(const InlineBcastPlan&) const { return 0; }
-  std::size_t operator()(const node::PipelinedBcast::Plan& plan) const {
-    return static_cast<std::size_t>(plan.fragment_cells);
-  }
-  std::size_t operator()(const node::SegmentedBcast::Plan& plan) const {
-    return plan.segment_bytes;
-  }
-  std::size_t operator()(const node::ExchangeReduce::Plan& plan) const { return plan.round_bytes; }
-  std::size_t operator()(const node::TreeReduce::Plan& plan) const { return plan.round_bytes; }
-  std::size_t operator()(const node::SlicedReduce::Plan& plan) const { return plan.slice_bytes; }
-  std::size_t operator()(const node::SlotExchange::Plan& plan) const { return plan.round_bytes; }
-  std::size_t operator()(const node::PairExchange::Plan& plan) const { return plan.tile_bytes; }
-  std::size_t operator()(const DirectExchangePlan&) const { return 0; }
-  std::size_t operator()(const DirectReducePlan& plan) const { return plan.reduction.block_bytes; }
-  std::size_t operator()(const AnnouncedPlan& plan) const { return plan.pairs.tile_bytes; }
-  std::size_t operator()(const PushedPlan&) const { return 0; }
-  std::size_t operator()(const node::DoublingExchange::Plan&) const { return 0; }
-  std::size_t operator()(const node::RootedExchange::Plan& plan) const { return plan.round_bytes; }
-};
-
-}  // namespace
-
-std::size_t piece_size(const Plan& plan) { return std::visit(PieceSize(), plan); }
-
-namespace {
-
-using MaybeMethod = std::optional<memory::CopyMethod>;
-
-// Data behind a flag arrive with it, so there is no choice of method.
-MaybeMethod method_of(memory::CopyMethod method, std::size_t piece_bytes) {
-  if (node::fits_behind_flag(piece_bytes)) return std::nullopt;
-  return method;
+std::size_t piece_size(const Plan& plan) {
+  return std::visit(
+      []<class PlanOfIt>(const PlanOfIt& one) -> std::size_t {
+        if constexpr (requires { Registration<PlanOfIt>::piece_size(one); }) {
+          return Registration<PlanOfIt>::piece_size(one);
+        } else {
+          return 0;
+        }
+      },
+      plan);
 }
 
-struct MethodOf {
-  MaybeMethod operator()(const TreeBarrierPlan&) const { return {}; }
-  MaybeMethod operator()(const DisseminationPlan&) const { return {}; }
-  MaybeMethod operator()(const InlineBcastPlan&) const { return {}; }
-  MaybeMethod operator()(const node::PipelinedBcast::Plan& plan) const { return plan.method; }
-  MaybeMethod operator()(const node::SegmentedBcast::Plan& plan) const { return plan.method; }
-  MaybeMethod operator()(const node::ExchangeReduce::Plan& plan) const {
-    return method_of(plan.method, plan.round_bytes);
-  }
-  MaybeMethod operator()(const node::TreeReduce::Plan&) const { return {}; }
-  MaybeMethod operator()(const node::SlicedReduce::Plan& plan) const { return plan.method; }
-  MaybeMethod operator()(const node::SlotExchange::Plan& plan) const {
-    return method_of(plan.method, plan.round_bytes);
-  }
-  MaybeMethod operator()(const node::PairExchange::Plan& plan) const {
-    return method_of(plan.method, plan.tile_bytes);
-  }
-  MaybeMethod operator()(const DirectExchangePlan&) const { return {}; }
-  MaybeMethod operator()(const DirectReducePlan&) const { return {}; }
-  MaybeMethod operator()(const AnnouncedPlan& plan) const { return plan.pairs.method; }
-  MaybeMethod operator()(const PushedPlan&) const { return {}; }
-  MaybeMethod operator()(const node::DoublingExchange::Plan& plan) const {
-    return method_of(plan.method, plan.all_bytes / 2);
-  }
-  MaybeMethod operator()(const node::RootedExchange::Plan& plan) const {
-    return method_of(plan.method, plan.round_bytes);
-  }
-};
-
-}  // namespace
-
 std::optional<memory::CopyMethod> copy_method(const Plan& plan) {
-  return std::visit(MethodOf(), plan);
+  return std::visit(
+      []<class PlanOfIt>(const PlanOfIt& one) -> std::optional<memory::CopyMethod> {
+        if constexpr (requires { Registration<PlanOfIt>::copy_method(one); }) {
+          return Registration<PlanOfIt>::copy_method(one);
+        } else {
+          return std::nullopt;
+        }
+      },
+      plan);
 }
 
 namespace {

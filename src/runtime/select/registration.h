@@ -9,11 +9,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 #include "runtime/context/context.h"
 #include "runtime/context/sequence.h"
+#include "runtime/memory/copy_method.h"
 #include "runtime/node/bcast_protocols.h"
+#include "runtime/node/lines.h"
 #include "runtime/node/locality.h"
 #include "runtime/node/reduction_order.h"
 #include "runtime/select/candidate.h"
@@ -39,8 +42,18 @@ struct ProtocolInputs {
 //   one_instance_per_plan       unless this is declared: then each plan has its own,
 //   capacity(plan, setting)     or this: then plans with the same capacity share one
 //   run(protocol, ctx, plan, call)   runs one call of this rank
+//   piece_size(plan)            if the plan selects the size of pieces, and
+//   copy_method(plan)           if it selects how these are copied: see candidate.h
 template <class PlanOfIt>
 struct Registration;
+
+// Returns the method for pieces of that size, or nothing if they fit behind a flag: they then
+// arrive with it, so there is no choice.
+inline std::optional<memory::CopyMethod> method_of(memory::CopyMethod method,
+                                                   std::size_t piece_bytes) {
+  if (node::fits_behind_flag(piece_bytes)) return std::nullopt;
+  return method;
+}
 
 // The part of a registration whose protocol has a small instance and a large one. A plan whose
 // `bytes` fit into the small one uses that. `small` and `large` are the instances' parameters.
@@ -111,6 +124,13 @@ template <>
 struct Registration<node::PipelinedBcast::Plan> {
   static constexpr std::string_view name = "pipelined";
 
+  static std::size_t piece_size(const node::PipelinedBcast::Plan& plan) {
+    return static_cast<std::size_t>(plan.fragment_cells);
+  }
+  static std::optional<memory::CopyMethod> copy_method(const node::PipelinedBcast::Plan& plan) {
+    return plan.method;
+  }
+
   static node::PipelinedBcast protocol(const node::PipelinedBcast::Plan&,
                                        const ProtocolInputs& at) {
     return {at.resources.pipelined_bcast, at.locality, at.rank, context::first_sequence};
@@ -125,6 +145,13 @@ struct Registration<node::PipelinedBcast::Plan> {
 template <>
 struct Registration<node::SegmentedBcast::Plan> {
   static constexpr std::string_view name = "segmented";
+
+  static std::size_t piece_size(const node::SegmentedBcast::Plan& plan) {
+    return plan.segment_bytes;
+  }
+  static std::optional<memory::CopyMethod> copy_method(const node::SegmentedBcast::Plan& plan) {
+    return plan.method;
+  }
 
   static node::SegmentedBcast protocol(const node::SegmentedBcast::Plan&,
                                        const ProtocolInputs& at) {
@@ -166,6 +193,11 @@ struct Registration<node::ExchangeReduce::Plan>
                  &TeamResources::Small::exchange, &TeamResources::exchange> {
   static constexpr std::string_view name = "exchange";
 
+  static std::size_t piece_size(const node::ExchangeReduce::Plan& plan) { return plan.round_bytes; }
+  static std::optional<memory::CopyMethod> copy_method(const node::ExchangeReduce::Plan& plan) {
+    return method_of(plan.method, plan.round_bytes);
+  }
+
   static node::ExchangeReduce protocol(const node::ExchangeReduce::Plan& plan,
                                        const ProtocolInputs& at) {
     return {parameters(plan, at), at.reduction_order, context::first_sequence};
@@ -183,6 +215,8 @@ struct Registration<node::TreeReduce::Plan>
                  &TeamResources::Small::tree_reduce, &TeamResources::tree_reduce> {
   static constexpr std::string_view name = "blocks";
 
+  static std::size_t piece_size(const node::TreeReduce::Plan& plan) { return plan.round_bytes; }
+
   static node::TreeReduce protocol(const node::TreeReduce::Plan& plan, const ProtocolInputs& at) {
     return {parameters(plan, at), at.reduction_order, context::first_sequence};
   }
@@ -196,6 +230,11 @@ struct Registration<node::TreeReduce::Plan>
 template <>
 struct Registration<node::SlicedReduce::Plan> {
   static constexpr std::string_view name = "slices";
+
+  static std::size_t piece_size(const node::SlicedReduce::Plan& plan) { return plan.slice_bytes; }
+  static std::optional<memory::CopyMethod> copy_method(const node::SlicedReduce::Plan& plan) {
+    return plan.method;
+  }
 
   static node::SlicedReduce protocol(const node::SlicedReduce::Plan&, const ProtocolInputs& at) {
     return {at.resources.sliced_reduce, at.reduction_order, at.ranks(), context::first_sequence};
@@ -212,6 +251,11 @@ struct Registration<node::SlotExchange::Plan>
     : InTwoSizes<node::SlotExchange, &node::SlotExchange::Plan::round_bytes,
                  &TeamResources::Small::slot_exchange, &TeamResources::slot_exchange> {
   static constexpr std::string_view name = "slots";
+
+  static std::size_t piece_size(const node::SlotExchange::Plan& plan) { return plan.round_bytes; }
+  static std::optional<memory::CopyMethod> copy_method(const node::SlotExchange::Plan& plan) {
+    return method_of(plan.method, plan.round_bytes);
+  }
 
   static node::SlotExchange protocol(const node::SlotExchange::Plan& plan,
                                      const ProtocolInputs& at) {
@@ -233,6 +277,11 @@ struct Registration<node::RootedExchange::Plan>
     : InTwoSizes<node::RootedExchange, &node::RootedExchange::Plan::round_bytes,
                  &TeamResources::Small::rooted_exchange, &TeamResources::rooted_exchange> {
   static constexpr std::string_view name = "slots";
+
+  static std::size_t piece_size(const node::RootedExchange::Plan& plan) { return plan.round_bytes; }
+  static std::optional<memory::CopyMethod> copy_method(const node::RootedExchange::Plan& plan) {
+    return method_of(plan.method, plan.round_bytes);
+  }
 
   static node::RootedExchange protocol(const node::RootedExchange::Plan& plan,
                                        const ProtocolInputs& at) {
@@ -256,6 +305,10 @@ struct Registration<node::DoublingExchange::Plan>
                  &TeamResources::Small::doubling_exchange, &TeamResources::doubling_exchange> {
   static constexpr std::string_view name = "doubling";
 
+  static std::optional<memory::CopyMethod> copy_method(const node::DoublingExchange::Plan& plan) {
+    return method_of(plan.method, plan.all_bytes / 2);
+  }
+
   static node::DoublingExchange protocol(const node::DoublingExchange::Plan& plan,
                                          const ProtocolInputs& at) {
     return {parameters(plan, at), at.rank, at.ranks(), context::first_sequence};
@@ -270,6 +323,11 @@ struct Registration<node::DoublingExchange::Plan>
 template <>
 struct Registration<node::PairExchange::Plan> {
   static constexpr std::string_view name = "pairwise";
+
+  static std::size_t piece_size(const node::PairExchange::Plan& plan) { return plan.tile_bytes; }
+  static std::optional<memory::CopyMethod> copy_method(const node::PairExchange::Plan& plan) {
+    return method_of(plan.method, plan.tile_bytes);
+  }
 
   static const node::PairExchange::Parameters& parameters(const node::PairExchange::Plan& plan,
                                                           const ProtocolInputs& at) {
@@ -298,6 +356,11 @@ struct Registration<node::PairExchange::Plan> {
 template <>
 struct Registration<AnnouncedPlan> {
   static constexpr std::string_view name = "announced";
+
+  static std::size_t piece_size(const AnnouncedPlan& plan) { return plan.pairs.tile_bytes; }
+  static std::optional<memory::CopyMethod> copy_method(const AnnouncedPlan& plan) {
+    return plan.pairs.method;
+  }
 
   static std::size_t capacity(const AnnouncedPlan& plan, const ProtocolInputs& at) {
     return Registration<node::PairExchange::Plan>::capacity(plan.pairs, at);
@@ -370,6 +433,8 @@ struct Registration<PushedPlan> {
 template <>
 struct Registration<DirectReducePlan> {
   static constexpr std::string_view name = "direct";
+
+  static std::size_t piece_size(const DirectReducePlan& plan) { return plan.reduction.block_bytes; }
 
   static node::DirectReduce protocol(const DirectReducePlan&, const ProtocolInputs& at) {
     return {at.resources.direct_reduce, at.reduction_order, context::first_sequence};

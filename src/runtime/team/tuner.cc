@@ -26,10 +26,10 @@ constexpr double bytes_of_small_call = 16.0 * KiB;
 // typical call of the fastest one.
 constexpr double hopeless_ratio = 1.5;
 // A result replaces the previous one only if the gain is worth it and exceeds the noise, which
-// means that the new contender's call is the faster one in most pairs of calls. If both are equally
-// fast, this happens by chance to one in 50 of them, with 12 calls of each.
+// means that the new contender's call is the faster one in most pairs of calls. If all are equally
+// fast, this happens by chance in one of 50 trials.
 constexpr double least_ratio = 0.97;
-constexpr double least_faster_pairs = 0.75;
+constexpr double least_faster_pairs = 0.8;
 
 // Predictions are rarely wrong by this factor, even if the machine has not been calibrated.
 constexpr double usual_error = 4;
@@ -385,8 +385,9 @@ double Tuner::Trial::mean_weight() const {
   return count == 0 ? 0 : weight / static_cast<double>(count);
 }
 
-// Returns the contenders that may be as fast as one that takes fastest_ns: the fastest ones of
-// them, as many as the next round has room for, and the one that runs the calls at present.
+// Returns the contenders that may be as fast as one that takes fastest_ns. If they exceed the
+// number of the next round, the slowest ones are removed, except for the one that runs the calls at
+// present.
 std::uint8_t Tuner::Trial::next_contenders(const Verdict& verdict, double fastest_ns) const {
   std::uint8_t set = 0;
   for (std::size_t contender = 0; contender < contenders; ++contender) {

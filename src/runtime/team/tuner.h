@@ -61,7 +61,7 @@ struct Turn {
 };
 
 class Tuner {
-  // What a trial compares: the chosen plan, the alternatives, and the implementation outside.
+  // A trial compares the chosen plan, the alternatives, and the implementation outside.
   static constexpr std::size_t contenders = alternatives_at_once + 2;
   // A round of a trial. Each contender runs a number of calls in sequence (a block). The first one
   // is not timed, because it may set up an algorithm, and finds the caches in the state that
@@ -118,7 +118,8 @@ class Tuner {
     select::Operation operation = select::Operation::barrier;
     std::size_t most_bytes = 0;  // the largest size of the class
     Implementation kept = Implementation::chosen;
-    // By implementation; the alternative is the one that runs later calls, or the fastest one.
+    // Indexed by implementation. The alternative is the one that runs later calls, if one does,
+    // otherwise the fastest one.
     std::array<Tried, implementation_count> tried{};
   };
 

@@ -120,7 +120,7 @@ TEST_F(Alternatives, ContainOtherCopyMethods) {
   }
 }
 
-// A method that was measured only in a ring, where it is slow, does not take the place of others.
+// A method that was measured only in a ring, and was slow, does not take the place of others.
 TEST_F(Alternatives, DoNotMistakeAMethodForPlain) {
   for (machine::HandoffCurve& curve : machine.handoff) {
     if (curve.kind != machine::HandoffKind::ring_rep_movsb) continue;
