@@ -21,6 +21,8 @@ class Predictor {
 
   std::optional<double> ns(select::Operation operation, std::size_t bytes,
                            std::span<const int> members) {
+    const bool moves_data = operation != select::Operation::barrier;
+    if (moves_data && bytes == 0) return std::nullopt;
     const Team& team = team_of({members.begin(), members.end()});
     const select::Request request{.operation = operation,
                                   .bytes = bytes,

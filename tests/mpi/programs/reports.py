@@ -74,6 +74,16 @@ def as_text(bench):
         bench.expect(outcome.err.count(words) == 1, f"a job without huddle: '{words}' is missing: {outcome.err}")
 
 
+def of_zero_bytes(bench):
+    """No prediction exists for such calls."""
+    program = bench.program("zero_bytes", sources=("c/collectives.c",))
+    for environment in ({"HUDDLE": "off"}, {"HUDDLE_ACTIVATE_AFTER": "0"}):
+        outcome = bench.run(program, RANKS, [ROUNDS], settings={"STATS": "0", "SUMMARY": "times"},
+                            environment=environment)
+        bench.passes(f"the times of calls without data, {environment}", outcome)
+        bench.expect("mean of 2 ranks" in outcome.err, f"calls without data, {environment}: {outcome.err}")
+
+
 def with_a_stranger(bench):
     """No rank waits for one whose calls are not timed; the report is then on rank 0 alone."""
     program = bench.program("late")
@@ -88,5 +98,6 @@ def with_a_stranger(bench):
 def reports(bench, thorough):
     del thorough
     in_a_file(bench)
+    of_zero_bytes(bench)
     as_text(bench)
     with_a_stranger(bench)
