@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
-#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -43,17 +42,17 @@ Json row_json(const JobRow& row) {
 // Returns the times of the implementations that were tried.
 Json trials_json(const Stats::Trials& trials) {
   const team::Tuner::Result& latest = trials.latest;
-  constexpr std::array<std::string_view, team::implementation_count> roles = {"predicted",
-                                                                              "alternative", "mpi"};
-  Json json = {{"operation", select::name(latest.operation)},
-               {"most_bytes", latest.most_bytes},
+  Json json = {{"operation", select::name(latest.of.operation)},
+               {"most_bytes", latest.of.most_bytes},
                {"trials", trials.count},
-               {"kept", roles[static_cast<std::size_t>(latest.kept)]}};
-  for (std::size_t by = 0; by < roles.size(); ++by) {
-    const auto& [median_ns, algorithm] = latest.tried[by];
+               {"kept", implementation_names[static_cast<std::size_t>(latest.record.kept)]}};
+  for (std::size_t by = 0; by < implementation_names.size(); ++by) {
+    const auto& [median_ns, plan] = latest.tried[by];
     if (median_ns == 0) continue;
-    Json& one = json[roles[by]] = {{"transfer_ns", median_ns}};
-    if (!algorithm.empty()) one["algorithm"] = algorithm;
+    Json& one = json[implementation_names[by]] = {{"transfer_ns", median_ns}};
+    if (!plan.algorithm.empty()) one["algorithm"] = plan.algorithm;
+    if (plan.piece_bytes > 0) one["piece_bytes"] = plan.piece_bytes;
+    if (plan.copy_method) one["copy_method"] = name(*plan.copy_method);
   }
   return json;
 }

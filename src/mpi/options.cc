@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <climits>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "common/settings/settings.h"
@@ -56,7 +58,13 @@ Options options_from(const settings::Sources& sources, const Warn& warn) {
   options.verify = value("verify") == "on";
   options.handled = operations_of(value("ops"));
   options.may_reorder = value("tune") == "any-order";
-  options.tunes = options.may_reorder || value("tune") == "on";
+  // Times of calls that are compared with the MPI's results include the comparison.
+  if (value("tune").ends_with(settings::output_suffix) && !options.verify) {
+    std::error_code error;
+    const auto absolute = std::filesystem::absolute(value("tune"), error);
+    options.tuning_file = error ? value("tune") : absolute.string();
+  }
+  options.tunes = value("tune") != "off";
   options.algorithms = value("algo");
   options.net = value("net");
   options.net_algorithms = value("net-algo");

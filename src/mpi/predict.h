@@ -12,7 +12,8 @@
 
 namespace huddle::mpi {
 
-// Predicts calls of teams without a shared heap. Calls that move no data have no predicted time. `bindings` are those of the ranks of the job.
+// Predicts calls of teams without a shared heap. Calls that move no data have no predicted time.
+// `bindings` are those of the ranks of the job.
 Prediction predict_on(machine::Machine machine, std::vector<team::CpuBinding> bindings);
 
 }  // namespace huddle::mpi

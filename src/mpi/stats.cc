@@ -97,7 +97,7 @@ void Stats::fell_back(select::Operation operation, FallbackReason why, std::stri
 void Stats::tried(const team::Tuner::Result& result) {
   const std::lock_guard lock(mutex_);
   try {
-    Trials& trials = trials_[{result.operation, result.most_bytes}];
+    Trials& trials = trials_[{result.of.operation, result.of.most_bytes}];
     ++trials.count;
     trials.latest = result;
   } catch (const std::bad_alloc&) {
@@ -181,10 +181,10 @@ namespace {
 
 // Returns text such as "*12.3 us slots", or "-" if the implementation was not tried.
 std::string time_of(const team::Tuner::Result& result, team::Implementation by) {
-  const auto& [ns, algorithm] = result.tried[static_cast<std::size_t>(by)];
+  const auto& [ns, plan] = result.tried[static_cast<std::size_t>(by)];
   if (ns == 0) return "-";
-  return fmt::format("{}{}{}{}", result.kept == by ? "*" : "", time_text(ns),
-                     algorithm.empty() ? "" : " ", algorithm);
+  return fmt::format("{}{}{}{}", result.record.kept == by ? "*" : "", time_text(ns),
+                     plan.algorithm.empty() ? "" : " ", plan.algorithm);
 }
 
 }  // namespace

@@ -22,6 +22,10 @@
 
 namespace huddle::mpi {
 
+// The names of the implementations in files, by team::Implementation.
+inline constexpr std::array<std::string_view, team::implementation_count> implementation_names = {
+    "predicted", "alternative", "mpi"};
+
 // A fallback reason and its number of calls, for the output at the end of a program.
 struct Reason {
   std::size_t calls;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,29 @@ TEST(Options, SelectAllOperationsByDefault) {
   EXPECT_EQ(plain.options.heap, "off");
   EXPECT_GT(plain.options.heap_request.least_block_bytes, 0U);
   EXPECT_GT(plain.options.heap_request.most_copied_bytes, 0U);
+}
+
+TEST(Options, TuneByDefault) {
+  const Read plain = read({});
+  EXPECT_TRUE(plain.options.tunes);
+  EXPECT_FALSE(plain.options.may_reorder);
+  EXPECT_EQ(plain.options.tuning_file, "");
+  EXPECT_FALSE(read({"HUDDLE_TUNE=off"}).options.tunes);
+  EXPECT_TRUE(read({"HUDDLE_TUNE=any-order"}).options.may_reorder);
+}
+
+// The program may change its folder.
+TEST(Options, MakeThePathOfTheTuningFileAbsolute) {
+  const Read stored = read({"HUDDLE_TUNE=mine.json"});
+  EXPECT_THAT(stored.complaints, IsEmpty());
+  EXPECT_TRUE(stored.options.tunes);
+  EXPECT_EQ(stored.options.tuning_file, std::filesystem::current_path() / "mine.json");
+  EXPECT_THAT(read({"HUDDLE_TUNE=of"}).complaints, SizeIs(1));
+}
+
+// The times of such calls include the comparison.
+TEST(Options, StoreNoTrialsOfVerifiedCalls) {
+  EXPECT_EQ(read({"HUDDLE_TUNE=mine.json", "HUDDLE_VERIFY=on"}).options.tuning_file, "");
 }
 
 TEST(Options, UseMeasuredNetworksByDefault) {

@@ -30,9 +30,10 @@ class PredictedCalls : public ::testing::Test {
   }
 
   std::vector<int> members = {0, 1, 2};
-  Prediction prediction = predict_on(
-      machine::generic_machine(machine::discover_from_synthetic("pack:1 l3:1 core:4 pu:1").topology),
-      {binding_to(0), binding_to(1), binding_to(2)});
+  Prediction prediction =
+      predict_on(machine::generic_machine(
+                     machine::discover_from_synthetic("pack:1 l3:1 core:4 pu:1").topology),
+                 {binding_to(0), binding_to(1), binding_to(2)});
 };
 
 TEST_F(PredictedCalls, TakeLongerIfTheyMoveMoreData) {

@@ -116,12 +116,13 @@ struct FilePlace {
   std::string home;  // of the user who reads it; may be empty
 };
 
-// Resolves a path relative to the configuration file's folder and expands "~".
+// Expands "~", and resolves the path of an input file relative to the configuration file's folder.
 std::string from_folder_of(const FilePlace& place, const Setting& setting,
                            const std::string& value) {
-  if (setting.kind != Kind::machine) return plain_value(setting, value);
-  if (!is_toml_path(value) || value.front() == '/') return value;
+  const bool is_output = setting.kind == Kind::output && value.ends_with(output_suffix);
+  if (setting.kind != Kind::machine && !is_output) return plain_value(setting, value);
   if (value.starts_with("~/") && !place.home.empty()) return place.home + value.substr(1);
+  if (is_output || !is_toml_path(value) || value.front() == '/') return value;
   return (std::filesystem::path(place.file).parent_path() / value).lexically_normal().string();
 }
 

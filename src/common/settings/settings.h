@@ -51,7 +51,8 @@ enum class Kind {
             // file a relative path is relative to that file's folder, and ~/ is the user's home
   word,     // one of the words that the placeholder lists
   toggle,   // on, off and, if the placeholder lists it, auto; 1 and 0 mean on and off
-  output,   // on, off, or the name of a file, which ends in .json
+  output,   // one of the words that the placeholder lists, or the name of a file, which ends in
+            // .json; in a configuration file, ~/ is the user's home
   count,    // an integer of at least `least` or, if the placeholder lists it, auto
   size,     // bytes: 64K, 1.5G
   list,     // some of `names`, separated by commas, in lower case or spelled as in MPI; a leading ^

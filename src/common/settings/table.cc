@@ -84,12 +84,13 @@ constexpr std::array settings_table = {
             .fallback = "off",
             .help = "also run each collective in the MPI, and compare the results"},
     Setting{.key = "tune",
-            .kind = Kind::toggle,
-            .placeholder = "on|off|any-order",
+            .kind = Kind::output,
+            .placeholder = "on|off|any-order|FILE.json",
             .fallback = "on",
             .help = "let measured times decide which algorithm of huddle, or the MPI, runs the "
                     "calls of a size (any-order: also let the MPI run floating-point reductions, "
-                    "whose last digits may then differ)"},
+                    "whose last digits may then differ; FILE.json: store the results for the next "
+                    "run)"},
     Setting{.key = "activate-after",
             .kind = Kind::count,
             .placeholder = "auto|CALLS",

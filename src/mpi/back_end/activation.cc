@@ -142,6 +142,7 @@ void Activation::leave(Communicator& communicator) noexcept {
   Entry& entry = communicator.entry;
   if (communicator.team) {
     entry.team = std::move(communicator.team);
+    entry.team->note_tuning();
     entry.calls = entry.team->calls();
     pool_.put(std::move(entry));
   } else if (!entry.members.empty()) {

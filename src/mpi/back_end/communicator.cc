@@ -197,6 +197,13 @@ Shares Communicators::shares() const {
   return sum;
 }
 
+void Communicators::note_tuning() const {
+  const std::lock_guard lock(mutex_);
+  for (const Communicator& communicator : all_) {
+    if (communicator.team) communicator.team->note_tuning();
+  }
+}
+
 void Communicators::outlast_lookers() const {
   const std::lock_guard lock(mutex_);
   for (const Communicator& communicator : all_) {

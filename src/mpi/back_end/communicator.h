@@ -142,6 +142,9 @@ class Communicators {
   // Sum over all current and freed communicators.
   // Requires: no other thread makes calls.
   Shares shares() const;
+  // Lets each team note the state of its trials in the context's history.
+  // Requires: no other thread makes calls.
+  void note_tuning() const;
   // Blocks until every thread has left LibraryLoadMonitor::has_news().
   void outlast_lookers() const;
 

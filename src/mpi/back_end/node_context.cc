@@ -14,6 +14,7 @@
 
 #include "common/calling_thread.h"
 #include "common/error.h"
+#include "huddle/huddle.h"
 #include "model/machine/machine_file.h"
 #include "runtime/heap/start.h"
 #include "runtime/internode/prediction.h"
@@ -24,21 +25,36 @@
 namespace huddle::mpi {
 namespace {
 
-// Parses on a separate thread if one can be created: the parser needs 14 KiB of stack, and a
-// program's threads may have little.
-machine::Machine parsed(const std::string& machine_text) {
+// Runs `read` on a separate thread if one can be created, and returns its result: the parser of
+// machine files needs 14 KiB of stack, reading a file 64 KiB, and a program's threads may have
+// little.
+template <class Read>
+auto on_own_stack(Read read) {
   const WithoutSignals without_signals;
-  const auto parse = [&] {
-    return machine::parse_machine(machine_text, "the machine of the first rank");
-  };
-  return std::async(std::launch::async | std::launch::deferred, parse).get();
+  return std::async(std::launch::async | std::launch::deferred, read).get();
+}
+
+machine::Machine parsed(const std::string& machine_text) {
+  return on_own_stack(
+      [&] { return machine::parse_machine(machine_text, "the machine of the first rank"); });
+}
+
+// Returns nothing if the file is invalid; save_tuning() reports the error, on one rank.
+team::TuningHistory::Records earlier_records(const std::string& path,
+                                             const TuningConditions& conditions) {
+  try {
+    return on_own_stack([&] { return read_tuning_file(path, conditions); });
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 }  // namespace
 
-NodeContext::NodeContext(const Options& options, std::function<void()> progress, int ranks_here,
-                         Warn warn)
+NodeContext::NodeContext(const Options& options, std::function<std::string()> mpi,
+                         std::function<void()> progress, int ranks_here, Warn warn)
     : options_(options),
+      mpi_(std::move(mpi)),
       progress_(std::move(progress)),
       ranks_here_(ranks_here),
       warn_(std::move(warn)) {}
@@ -124,7 +140,22 @@ void NodeContext::make(const std::string& machine_text) {
   options.heap = heap_;
   options.processes_here = ranks_here_;
   options.forcing = select::Forcing(options_.algorithms);
+  if (!options_.tuning_file.empty()) {
+    tuning_conditions_ = TuningConditions{.mpi = mpi_(),
+                                          .huddle = huddle_version(),
+                                          .machine = options.machine.name,
+                                          .figures = digest_text(machine_text),
+                                          .has_heap = heap_.has_value()};
+    options.tuning_records = earlier_records(options_.tuning_file, *tuning_conditions_);
+  }
   context_ = std::make_unique<team::Context>(std::move(options));
+}
+
+void NodeContext::save_tuning() const {
+  const std::lock_guard lock(mutex_);
+  if (!tuning_conditions_) return;
+  const team::TuningHistory::Records changed = context_->tuning_history().changed();
+  if (!changed.empty()) write_tuning_file(options_.tuning_file, *tuning_conditions_, changed);
 }
 
 namespace {

@@ -19,6 +19,7 @@
 #include "mpi/machine_discovery.h"
 #include "mpi/options.h"
 #include "mpi/placement_warning.h"
+#include "mpi/tuning_file.h"
 #include "runtime/internode/internode_team.h"
 #include "runtime/internode/node_discovery.h"
 #include "runtime/memory/heap.h"
@@ -32,7 +33,9 @@ class NodeContext {
  public:
   // `progress` keeps the MPI progressing while a rank waits. `ranks_here` is the number of the
   // job's ranks on this node, 0 if unknown. `warn` reports an invalid machine file.
-  NodeContext(const Options& options, std::function<void()> progress, int ranks_here, Warn warn);
+  // `mpi` returns the MPI's name and version.
+  NodeContext(const Options& options, std::function<std::string()> mpi,
+              std::function<void()> progress, int ranks_here, Warn warn);
 
   bool is_there() const;
   // Requires: is_there().
@@ -54,9 +57,13 @@ class NodeContext {
   machine::Machine read_machine();
   // Creates the context from such a text. Does nothing if there is a context.
   void make(const std::string& machine_text);
+  // Stores the results of trials if the settings contain a file for them and there is a context.
+  // Throws InputError and FailureError.
+  void save_tuning() const;
 
  private:
   const Options& options_;
+  std::function<std::string()> mpi_;
   std::function<void()> progress_;
   int ranks_here_;
   Warn warn_;
@@ -69,6 +76,7 @@ class NodeContext {
   std::optional<std::string> stored_;       // the text that an earlier job has stored, or empty
   std::unique_ptr<MachineDiscovery> look_;  // while huddle-look runs
   std::unique_ptr<team::Context> context_;
+  std::optional<TuningConditions> tuning_conditions_;  // of the context
 };
 
 // Creates the team of a communicator over several nodes: the ranks of each node create a team by

@@ -91,7 +91,8 @@ Process::Process(const huddle_stub_interface& stub)
       inter_node_(real_, options_, presence_, kind_of(options_)),
       mpi_progress_(real_),
       context_(
-          options_, [this] { poll_mpi_progress(); }, presence_.ranks_here(),
+          options_, [this] { return inter_node_.mpi_title(); }, [this] { poll_mpi_progress(); },
+          presence_.ranks_here(),
           [this](const std::string& sentence) {
             if (!has_warned_.exchange(true)) warn(sentence);
           }),
@@ -187,6 +188,7 @@ void Process::end() {
   } catch (const std::exception& error) {
     warn(fmt::format("the report on all ranks is lost: {}", error.what()));
   }
+  if (rank == 0) save_tuning();
   print_reports(rank == 0 && (!is_alone_among_many_ || is_launchers_speaker_), text);
   mpi_progress_.stop();
   inter_node_.end();
@@ -235,7 +237,19 @@ void Process::report_verification_at_exit() {
 }
 
 void Process::leave() {
-  if (pid_ == getpid()) print_reports(is_reporting_rank(), {});
+  if (pid_ != getpid()) return;
+  if (is_reporting_rank()) save_tuning();
+  print_reports(is_reporting_rank(), {});
+}
+
+void Process::save_tuning() noexcept {
+  if (options_.tuning_file.empty() || ended_.load()) return;
+  try {
+    communicators_.note_tuning();
+    context_.save_tuning();
+  } catch (const std::exception& error) {
+    warn(fmt::format("the results of trials are not stored: {}", error.what()));
+  }
 }
 
 // Prints the reports once. Calls fall back to the MPI afterwards. `job_report` replaces the line

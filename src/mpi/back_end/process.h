@@ -105,6 +105,7 @@ class Process {
   void poll_mpi_progress();
   void start_heap();
   void note_other_launcher();
+  void save_tuning() noexcept;
   void print_reports(bool speaks, const std::string& job_report);
   CallLog* new_log_of(const Communicator& communicator);
   bool do_all_ranks_report(int ranks);

@@ -185,6 +185,27 @@ std::optional<memory::CopyMethod> copy_method(const Plan& plan) {
       plan);
 }
 
+PlanFeatures features_of(const Plan& plan) {
+  return {algorithm_name(plan), piece_size(plan), copy_method(plan)};
+}
+
+namespace {
+
+template <class... Plans>
+std::optional<std::string_view> registered_among(std::string_view name,
+                                                 const std::variant<Plans...>* /*of*/) {
+  for (const std::string_view known : {std::string_view(Registration<Plans>::name)...}) {
+    if (known == name) return known;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string_view> registered_algorithm(std::string_view name) {
+  return registered_among(name, static_cast<const Plan*>(nullptr));
+}
+
 namespace {
 
 // Returns the algorithms that copy through shared memory.

@@ -102,6 +102,19 @@ std::size_t piece_size(const Plan& plan);
 // Returns the method by which pieces are copied, or nothing if the plan does not select one.
 std::optional<memory::CopyMethod> copy_method(const Plan& plan);
 
+// The features by which a plan is found again in a later run. Plans that differ in other
+// parameters, such as the shape of a tree, have equal features.
+struct PlanFeatures {
+  std::string_view algorithm = {};  // a registered name; empty if unknown
+  std::size_t piece_bytes = 0;
+  std::optional<memory::CopyMethod> copy_method = {};
+
+  bool operator==(const PlanFeatures&) const = default;
+};
+PlanFeatures features_of(const Plan& plan);
+// Returns the registered name that equals `name`, or nothing if there is none.
+std::optional<std::string_view> registered_algorithm(std::string_view name);
+
 struct Candidate {
   Plan plan;
   std::string parameters;  // in words: "4-ary, fragments of 16K"

@@ -125,7 +125,8 @@ struct Registration<node::PipelinedBcast::Plan> {
   static constexpr std::string_view name = "pipelined";
 
   static std::size_t piece_size(const node::PipelinedBcast::Plan& plan) {
-    return static_cast<std::size_t>(plan.fragment_cells);
+    return static_cast<std::size_t>(plan.fragment_cells) *
+           node::PipelinedBcast::Parameters().cell_bytes;
   }
   static std::optional<memory::CopyMethod> copy_method(const node::PipelinedBcast::Plan& plan) {
     return plan.method;

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <new>
 #include <string>
 #include <string_view>
@@ -57,18 +59,54 @@ AlternativeList list_alternatives(const select::Plan& usual, const select::Reque
   }
 }
 
-Alternatives agreed_alternatives(TeamMemory& team_memory, const AlternativeList& listed,
-                                 const AlternativeNumbers& numbers) {
-  Alternatives mine;
-  std::array<std::size_t, alternatives_at_once> taken{};
-  const std::size_t size = listed ? listed->size() : 0;
-  for (std::size_t which = 0; which < numbers.size() && size > 0; ++which) {
-    taken[which] = numbers[which] % size;
-    const auto before = taken.begin() + static_cast<std::ptrdiff_t>(which);
-    if (std::find(taken.begin(), before, taken[which]) == before)
-      mine[which] = (*listed)[taken[which]];
+namespace {
+
+// Returns infinity if the algorithm or the copy method differs. Otherwise a number that is larger
+// the more the sizes of the pieces differ.
+double difference(const select::PlanFeatures& a, const select::PlanFeatures& b) {
+  if (a.algorithm != b.algorithm || a.copy_method != b.copy_method)
+    return std::numeric_limits<double>::infinity();
+  const auto logarithm = [](std::size_t bytes) {
+    return std::log2(static_cast<double>(std::max<std::size_t>(bytes, 1)));
+  };
+  return std::abs(logarithm(a.piece_bytes) - logarithm(b.piece_bytes));
+}
+
+}  // namespace
+
+Alternative most_similar(const std::vector<Alternative>& listed, const select::PlanFeatures& wanted,
+                         const select::Plan& usual) {
+  Alternative best{usual, 0};
+  double least = difference(wanted, select::features_of(usual));
+  for (const Alternative& one : listed) {
+    const double its = difference(wanted, select::features_of(one.plan));
+    if (its >= least) continue;
+    least = its;
+    best = one;
   }
-  return team_memory.gather(mine).front();
+  return best;
+}
+
+Alternatives alternatives_of(const AlternativeNumbers& numbers, const AlternativeList& listed,
+                             std::span<const select::PlanFeatures> recalled,
+                             const select::Plan& usual) {
+  Alternatives all;
+  const std::vector<Alternative> none;
+  const std::vector<Alternative>& list = listed ? *listed : none;
+  std::array<std::size_t, alternatives_at_once> places{};
+  for (std::size_t which = 0; which < numbers.size(); ++which) {
+    places[which] = list.size();  // none
+    if (numbers[which] >= first_recalled_number) {
+      all[which] = most_similar(list, recalled[numbers[which] - first_recalled_number], usual);
+      continue;
+    }
+    if (list.empty()) continue;
+    places[which] = numbers[which] % list.size();
+    const auto before = places.begin() + static_cast<std::ptrdiff_t>(which);
+    if (std::find(places.begin(), before, places[which]) == before)
+      all[which] = list[places[which]];
+  }
+  return all;
 }
 
 Decision decision_of(std::span<const Decision> by_rank, const select::Request& request) {

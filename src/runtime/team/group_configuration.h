@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -132,11 +133,17 @@ AlternativeList list_alternatives(const select::Plan& usual, const select::Reque
                                   const SelectionInputs& selection_inputs);
 
 using Alternatives = std::array<std::optional<Alternative>, alternatives_at_once>;
-// Collective. Returns the alternatives with these numbers in the list of rank 0, which begins anew
-// after its end. The place of one that is in the result already stays empty, and all places do if
-// `listed` is null on rank 0.
-Alternatives agreed_alternatives(TeamMemory& team_memory, const AlternativeList& listed,
-                                 const AlternativeNumbers& numbers);
+// Returns the alternatives with these numbers in the list, which begins anew after its end. One
+// that is in the result already does not appear again. A number from first_recalled_number on
+// denotes the plan that is most similar to the one with that index in `recalled`. `listed` may be
+// null.
+Alternatives alternatives_of(const AlternativeNumbers& numbers, const AlternativeList& listed,
+                             std::span<const select::PlanFeatures> recalled,
+                             const select::Plan& usual);
+// Returns the listed alternative with the algorithm and copy method of `wanted` whose pieces have
+// the most similar size, or `usual` if none is more similar.
+Alternative most_similar(const std::vector<Alternative>& listed, const select::PlanFeatures& wanted,
+                         const select::Plan& usual);
 
 class GroupConfiguration {
  public:

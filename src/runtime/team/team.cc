@@ -125,7 +125,8 @@ Team::Team(Context& context, const Bootstrap& bootstrap,
           [this](int rank) { return team_memory_.is_gone(rank); }),
       peer_access_(context.peers(), context.paths(), context.heap(), *selection_inputs_),
       engine_(team_memory_, *selection_inputs_, waiting_, peer_access_),
-      fence_(memory::OneSidedFence::Among::processes, selection_inputs_->has_one_sided_fence()) {
+      fence_(memory::OneSidedFence::Among::processes, selection_inputs_->has_one_sided_fence()),
+      tuning_history_(context.tuning_history()) {
   team_memory_.set_waiting(waiting_);
   for (const Operation operation : select::operations) {
     if (selection_inputs_->resources().forcing.concerns(operation)) tuner_.exclude(operation);
@@ -502,6 +503,7 @@ bool Team::may_run(const select::Plan& plan, bool mapped) {
 
 void Team::begin_other_turn(const TunedCall& call) {
   turn_ = tuner_.begin(call);
+  if (turn_.is_recall_due) turn_ = unless_lost([&] { return recalled(call); });
   if (turn_.is_verdict_due) turn_ = unless_lost([this] { return judged(turn_); });
 }
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "runtime/context/errors.h"
 #include "runtime/memory/reduction.h"
@@ -28,6 +29,7 @@
 #include "runtime/team/team_context.h"
 #include "runtime/team/team_memory.h"
 #include "runtime/team/tuner.h"
+#include "runtime/team/tuning_history.h"
 
 namespace huddle::team {
 
@@ -117,6 +119,8 @@ class Team {
   void note_outside_call(const CallArguments& arguments);
   // Returns the latest trial that has ended, once.
   std::optional<Tuner::Result> take_tuning_result() { return tuner_.take_result(); }
+  // Notes in the context's history how many calls remain until the next trial of each class.
+  void note_tuning() noexcept;
 
   // Records a call over several nodes that this team carries out a part of. A rank whose call over
   // several nodes differs from that of a peer gets an error from the next call of this team that
@@ -233,6 +237,8 @@ class Team {
 
   void begin_other_turn(const TunedCall& call);
   Turn judged(const Turn& due);
+  Turn recalled(const TunedCall& call);
+  Tuner::Recalled known_about(const TunedClass& tuned_class) noexcept;
   const BoundPlan& alternative_to(Chosen& chosen, const select::Request& request);
   void find_alternatives(Chosen& chosen, const select::Request& request);
   AlternativeList listed_alternatives(const Chosen& chosen, const select::Request& request);
@@ -265,6 +271,8 @@ class Team {
   memory::OneSidedFence fence_;
   Tuner tuner_;
   Turn turn_;
+  TuningHistory& tuning_history_;               // of the context
+  std::vector<select::PlanFeatures> recalled_;  // on rank 0: by number of the alternative
   // An entry is empty if the choice failed after the entry was allocated.
   std::map<CallClass, std::optional<Chosen>> chosen_;
   struct Latest {

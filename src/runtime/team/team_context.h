@@ -20,6 +20,7 @@
 #include "runtime/select/team_resources.h"
 #include "runtime/single_copy/peer_memory.h"
 #include "runtime/team/peers.h"
+#include "runtime/team/tuning_history.h"
 
 namespace huddle::team {
 
@@ -42,6 +43,8 @@ struct ContextOptions {
   // Paths by which ranks access each other's memory: at least one, and the same on all ranks.
   single_copy::PeerPaths paths = single_copy::peer_paths();
   select::Forcing forcing;  // if the ranks of a team differ, rank 0's is used
+  // Results of trials in earlier runs.
+  TuningHistory::Records tuning_records;
 };
 
 // Must outlive its teams. Thread-safe.
@@ -69,6 +72,7 @@ class Context {
   const cpu_set_t& cpus_at_start() const { return cpus_at_start_; }
   int processes_here() const { return options_.processes_here; }
   Peers& peers() { return peers_; }
+  TuningHistory& tuning_history() { return tuning_history_; }
 
  private:
   Context(ContextOptions options, const CgroupLimits& limits);
@@ -78,6 +82,7 @@ class Context {
   double processors_;
   cpu_set_t cpus_at_start_;
   Peers peers_;
+  TuningHistory tuning_history_;
 };
 
 }  // namespace huddle::team

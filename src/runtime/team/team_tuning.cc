@@ -5,15 +5,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "common/error.h"
 #include "runtime/context/errors.h"
+#include "runtime/select/candidate.h"
 #include "runtime/team/group_configuration.h"
 #include "runtime/team/team.h"
+#include "runtime/team/tuning_history.h"
 
 namespace huddle::team {
 
@@ -48,8 +50,13 @@ void Team::find_alternatives(Chosen& chosen, const select::Request& request) {
   last_run_ = nullptr;  // may be one of the present alternatives
   auto bound = std::exchange(chosen.bound_alternatives, {});
   const auto numbers = std::exchange(chosen.alternative_numbers, turn_.alternatives);
-  if (rank_ == 0 && !chosen.listed) chosen.listed = listed_alternatives(chosen, request);
-  chosen.alternatives = agreed_alternatives(team_memory_, chosen.listed, turn_.alternatives);
+  Alternatives mine;
+  if (rank_ == 0) {
+    if (!chosen.listed) chosen.listed = listed_alternatives(chosen, request);
+    mine =
+        alternatives_of(turn_.alternatives, chosen.listed, recalled_, chosen.choice.usual.plan());
+  }
+  chosen.alternatives = team_memory_.gather(mine).front();
   if (!numbers) return;
   for (std::size_t which = 0; which < alternatives_at_once; ++which) {
     const auto former = std::find(numbers->begin(), numbers->end(), turn_.alternatives[which]);
@@ -83,12 +90,52 @@ Turn Team::judged(const Turn& due) {
   Tuner::Verdict verdict;
   const std::span<const Tuner::Samples> by_rank = team_memory_.gather(tuner_.samples(due));
   if (rank_ == 0) verdict = tuner_.judge(due, by_rank);
-  return tuner_.accept(due, team_memory_.gather(verdict).front());
+  const Turn next = tuner_.accept(due, team_memory_.gather(verdict).front());
+  const std::optional<Tuner::Result>& result = tuner_.latest_result();
+  if (rank_ == 0 && verdict.is_final && result && result->record.median_ns > 0)
+    tuning_history_.note(selection_inputs_->locality().pus, result->of, result->record);
+  return next;
+}
+
+// Collective. Continues with the result of an earlier team of these ranks, or of an earlier run.
+Turn Team::recalled(const TunedCall& call) {
+  Tuner::Recalled mine;
+  if (rank_ == 0) mine = known_about(Tuner::class_of(call));
+  return tuner_.recall(call, team_memory_.gather(mine).front());
+}
+
+// Must not fail, because rank 0 alone would.
+Tuner::Recalled Team::known_about(const TunedClass& tuned_class) noexcept {
+  const auto record = tuning_history_.find(selection_inputs_->locality().pus, tuned_class);
+  if (!record) return {};
+  Tuner::Recalled recalled{.is_known = true,
+                           .kept = record->kept,
+                           .next_alternative = record->next_alternative,
+                           .confirmations = record->confirmations,
+                           .calls_until_next = record->calls_until_next};
+  if (record->kept != Implementation::alternative) return recalled;
+  try {
+    const auto known = std::find(recalled_.begin(), recalled_.end(), record->plan);
+    recalled.number =
+        static_cast<std::uint16_t>(first_recalled_number + (known - recalled_.begin()));
+    if (known == recalled_.end()) recalled_.push_back(record->plan);
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+  return recalled;
+}
+
+void Team::note_tuning() noexcept {
+  if (rank_ != 0) return;
+  tuner_.visit_tried([this](const TunedClass& of, std::uint32_t calls_until_next) {
+    tuning_history_.note_calls(selection_inputs_->locality().pus, of, calls_until_next);
+  });
 }
 
 void Team::end_turn(const Turn& turn, const Tuner::Sample& sample) {
-  const bool is_outside = turn.by == Implementation::outside;
-  tuner_.end(turn, sample, is_outside ? std::string_view() : latest_algorithm());
+  const bool is_of_team = turn.by != Implementation::outside && last_run_ != nullptr;
+  tuner_.end(turn, sample,
+             is_of_team ? select::features_of(last_run_->plan()) : select::PlanFeatures());
 }
 
 // Compares nothing, because a rank in the MPI may be many calls ahead.

@@ -109,6 +109,12 @@ constexpr std::size_t most_bytes_of(std::uint32_t key) {
 
 }  // namespace
 
+TunedClass Tuner::class_of_key(std::uint32_t key) {
+  return {operation_of(key), most_bytes_of(key), huddle::team::may_run_outside(key)};
+}
+
+TunedClass Tuner::class_of(const TunedCall& call) { return class_of_key(key_of(call)); }
+
 Turn Tuner::begin(const TunedCall& call) {
   Turn turn;
   if (begin_kept(call, turn)) return turn;
@@ -198,6 +204,11 @@ std::size_t Tuner::Trial::contender_of(std::size_t block) const {
 }
 
 Turn Tuner::step(Class& call_class) {
+  if (!call_class.has_recalled) {
+    Turn turn = kept_turn(call_class);
+    turn.is_recall_due = true;
+    return turn;
+  }
   if (call_class.trial == no_trial && !start_trial(call_class)) return kept_turn(call_class);
   Trial& trial = trials_[call_class.trial];
   trial.latest_call = calls_;
@@ -223,10 +234,32 @@ Turn Tuner::step(Class& call_class) {
   return turn;
 }
 
-void Tuner::end(const Turn& turn, const Sample& sample, std::string_view algorithm) {
+Turn Tuner::recall(const TunedCall& call, const Recalled& recalled) {
+  Class& call_class = *find(call);
+  call_class.has_recalled = true;
+  // Guards the bits of reductions against a file that somebody has edited.
+  const bool is_allowed =
+      recalled.kept != Implementation::outside || may_run_outside(call_class.key);
+  if (!recalled.is_known || !is_allowed) return step(call_class);
+  call_class.is_tried = true;
+  call_class.kept = recalled.kept;
+  call_class.confirmations = std::min(recalled.confirmations, most_confirmations);
+  call_class.next_alternative = recalled.next_alternative;
+  for (std::uint16_t& number : call_class.alternatives) number = call_class.take_number();
+  if (recalled.kept == Implementation::alternative) {
+    std::move_backward(call_class.alternatives.begin(), call_class.alternatives.end() - 1,
+                       call_class.alternatives.end());
+    call_class.alternatives.front() = recalled.number;
+    --call_class.next_alternative;
+  }
+  call_class.next_trial = call_class.calls + recalled.calls_until_next;
+  return kept_turn(call_class);
+}
+
+void Tuner::end(const Turn& turn, const Sample& sample, const select::PlanFeatures& plan) {
   Trial& trial = trials_[turn.trial];
   trial.samples[turn.sample] = sample;
-  trial.names[contender_of(turn)] = algorithm;
+  trial.plans[contender_of(turn)] = plan;
 }
 
 void Tuner::leave_out_alternative(const Turn& turn) {
@@ -437,17 +470,18 @@ Tuner::Verdict Tuner::judge(const Turn& turn, std::span<const Samples> by_rank) 
 }
 
 Tuner::Result Tuner::Trial::result(const Verdict& verdict) const {
-  Result result{operation_of(call_class->key),
-                most_bytes_of(call_class->key),
-                implementation_of(verdict.kept),
-                {}};
+  Result result;
+  result.of = class_of_key(call_class->key);
+  result.record = {.kept = implementation_of(verdict.kept),
+                   .plan = plans[verdict.kept],
+                   .median_ns = verdict.median_ns[verdict.kept]};
   const auto note = [&](std::size_t contender) {
     result.tried[static_cast<std::size_t>(implementation_of(contender))] = {
-        verdict.median_ns[contender], names[contender]};
+        verdict.median_ns[contender], plans[contender]};
   };
   note(chosen_contender);
   note(outside_contender);
-  const bool keeps_alternative = result.kept == Implementation::alternative;
+  const bool keeps_alternative = result.record.kept == Implementation::alternative;
   const auto alternative =
       fastest_of(verdict.median_ns, keeps_alternative ? bit_of(verdict.kept) : all_alternatives);
   if (alternative) note(*alternative);
@@ -464,7 +498,7 @@ Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
     trial.samples = {};
     return step(call_class);
   }
-  result_ = trial.result(verdict);
+  Result result = trial.result(verdict);
   const bool is_confirmed = call_class.is_tried && contender_of(call_class.kept) == verdict.kept;
   if (!is_confirmed) {
     call_class.confirmations = 0;
@@ -479,6 +513,10 @@ Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
     call_class.next_trial = std::min(call_class.next_trial, call_class.postponed_until);
   call_class.trial = no_trial;
   trial.call_class = nullptr;
+  result.record.calls_until_next = call_class.calls_left();
+  result.record.next_alternative = call_class.next_untried();
+  result.record.confirmations = call_class.confirmations;
+  result_ = result;
   return kept_turn(call_class);
 }
 
@@ -486,7 +524,7 @@ Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
 void Tuner::Class::renew_alternatives(std::size_t kept_contender) {
   for (std::size_t which = 0; which < alternatives_at_once; ++which) {
     const bool is_kept = first_alternative + which == kept_contender;
-    if (!is_kept && !has(postponed, which)) alternatives[which] = next_alternative++;
+    if (!is_kept && !has(postponed, which)) alternatives[which] = take_number();
   }
   if (implementation_of(kept_contender) != Implementation::alternative) return;
   const std::size_t which = kept_contender - first_alternative;
@@ -494,6 +532,22 @@ void Tuner::Class::renew_alternatives(std::size_t kept_contender) {
   if (!has(postponed, 0)) return;
   remove(postponed, 0);
   postponed |= bit_of(which);
+}
+
+std::uint16_t Tuner::Class::take_number() {
+  if (next_alternative >= first_recalled_number) next_alternative = 0;
+  return next_alternative++;
+}
+
+// Returns the lowest number of the alternatives that take part in the next trial and do not run the
+// calls at present.
+std::uint16_t Tuner::Class::next_untried() const {
+  std::uint16_t lowest = next_alternative;
+  for (std::size_t which = 0; which < alternatives_at_once; ++which) {
+    const bool is_kept = which == 0 && kept == Implementation::alternative;
+    if (!is_kept) lowest = std::min(lowest, alternatives[which]);
+  }
+  return lowest;
 }
 
 std::optional<Tuner::Result> Tuner::take_result() { return std::exchange(result_, std::nullopt); }

@@ -15,13 +15,14 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "runtime/select/call_times.h"
+#include "runtime/select/candidate.h"
 #include "runtime/select/operation.h"
 
 namespace huddle::team {
@@ -37,6 +38,8 @@ inline constexpr std::size_t implementation_count = 3;
 // alternative runs the calls outside trials, it is the first one.
 inline constexpr std::size_t alternatives_at_once = 3;
 using AlternativeNumbers = std::array<std::uint16_t, alternatives_at_once>;
+// Higher numbers denote alternatives that an earlier trial has kept (see Tuner::Recalled).
+inline constexpr std::uint16_t first_recalled_number = 0xff00;
 
 // The properties of a call that determine its class. Equal on all ranks.
 struct TunedCall {
@@ -48,12 +51,31 @@ struct TunedCall {
   std::size_t blocks = 1;
 };
 
+// A class of calls that have trials of their own.
+struct TunedClass {
+  select::Operation operation = select::Operation::barrier;
+  std::size_t most_bytes = 0;  // the largest size in the class
+  bool may_run_outside = false;
+  auto operator<=>(const TunedClass&) const = default;
+};
+
+// The result of the latest trial of a class, from which a later tuner of these ranks can continue.
+struct TuningRecord {
+  Implementation kept = Implementation::chosen;
+  select::PlanFeatures plan = {};  // of the implementation that was kept; no algorithm if outside
+  double median_ns = 0;            // its time
+  std::uint32_t calls_until_next = 0;
+  std::uint16_t next_alternative = 0;  // the first one that takes part in the next trial
+  std::uint8_t confirmations = 0;      // consecutive trials with the same result
+};
+
 // Specifies how the caller runs a call.
 struct Turn {
   Implementation by = Implementation::chosen;
   bool is_in_trial = false;
   bool is_timed = false;        // the caller reports the times with Tuner::end()
   bool is_verdict_due = false;  // the ranks first have to call Tuner::judge() and accept()
+  bool is_recall_due = false;   // the ranks first have to call Tuner::recall()
   std::uint8_t which = 0;       // of the alternatives, if one of them runs the call
   AlternativeNumbers alternatives = {0, 1, 2};
   std::uint8_t trial = 0;  // valid in a trial
@@ -76,14 +98,18 @@ class Tuner {
   static constexpr std::size_t most_samples =
       rounds[0].block_calls + rounds[1].block_calls + rounds[2].block_calls - rounds.size();
   static constexpr std::uint64_t calls_before_trial = 4;
-
- public:
-  // Number of calls of a class after which its first trial has ended.
-  static constexpr int calls_of_first_trial = [] {
-    int calls = calls_before_trial + 1;
+  static constexpr int calls_in_trial = [] {
+    int calls = 0;
     for (const Round& round : rounds) calls += round.block_calls * round.most_contenders;
     return calls;
   }();
+  // Even if the calls of an unfinished trial took twice as long as the others, they are at most one
+  // percent of so many calls.
+  static constexpr std::uint32_t calls_after_unfinished = 100 * calls_in_trial;
+
+ public:
+  // Number of calls of a class after which its first trial has ended.
+  static constexpr int calls_of_first_trial = calls_before_trial + calls_in_trial + 1;
   static constexpr std::size_t samples_per_round = [] {
     std::size_t most = 0;
     for (const Round& round : rounds)
@@ -112,16 +138,29 @@ class Tuner {
   // A trial that has ended.
   struct Result {
     struct Tried {
-      double median_ns = 0;        // 0 if it was not tried
-      std::string_view algorithm;  // empty if unknown
+      double median_ns = 0;  // 0 if it was not tried
+      select::PlanFeatures plan;
     };
-    select::Operation operation = select::Operation::barrier;
-    std::size_t most_bytes = 0;  // the largest size of the class
-    Implementation kept = Implementation::chosen;
+    TunedClass of;
+    TuningRecord record;
     // Indexed by implementation. The alternative is the one that runs later calls, if one does,
     // otherwise the fastest one.
     std::array<Tried, implementation_count> tried{};
   };
+
+  // What an earlier tuner of these ranks has found out about a class. Rank 0 determines it, and it
+  // holds on all ranks.
+  struct Recalled {
+    bool is_known = false;
+    Implementation kept = Implementation::chosen;
+    // Of the alternative that is kept, if one is: at least first_recalled_number.
+    std::uint16_t number = first_recalled_number;
+    std::uint16_t next_alternative = 0;
+    std::uint8_t confirmations = 0;
+    std::uint32_t calls_until_next = 0;
+  };
+
+  static TunedClass class_of(const TunedCall& call);
 
   // Lets the team's choice run all calls of the operation.
   void exclude(select::Operation operation) { excluded_.set(static_cast<std::size_t>(operation)); }
@@ -141,6 +180,7 @@ class Tuner {
     turn.by = known->kept;
     turn.is_in_trial = false;
     turn.is_timed = false;
+    turn.is_recall_due = false;
     turn.which = 0;
     turn.alternatives = known->alternatives;
     return true;
@@ -151,8 +191,12 @@ class Tuner {
   }
   // Begins any call.
   Turn begin(const TunedCall& call);
-  // Ends a timed call that `algorithm` ran.
-  void end(const Turn& turn, const Sample& sample, std::string_view algorithm);
+  // Continues with what is known about the call's class, if anything, instead of its first trial.
+  // Called on all ranks. Returns the turn of the call that has begun.
+  // Requires: a recall is due.
+  Turn recall(const TunedCall& call, const Recalled& recalled);
+  // Ends a timed call that ran with a plan of these features.
+  void end(const Turn& turn, const Sample& sample, const select::PlanFeatures& plan);
   // Removes the alternative of the turn from this trial, because the team has none with its number.
   // All ranks call this in the same call.
   // Requires: the turn is in a trial.
@@ -175,6 +219,13 @@ class Tuner {
   Turn accept(const Turn& turn, const Verdict& verdict);
   // Returns the latest trial that has ended, once.
   std::optional<Result> take_result();
+  // Returns the same as long as it has not been taken.
+  const std::optional<Result>& latest_result() const { return result_; }
+  // Calls `visit` with each class whose present implementation a trial has determined, and the
+  // number of calls until its next trial. A trial in progress counts as one that has ended without
+  // a result: the later calls have to pay for its calls before the next one.
+  template <class Visit>
+  void visit_tried(Visit visit) const;
 
  private:
   static constexpr std::uint8_t no_trial = 0xff;
@@ -185,6 +236,7 @@ class Tuner {
     std::uint32_t key = 0;  // 0: unused
     Implementation kept = Implementation::chosen;
     bool is_tried = false;
+    bool has_recalled = false;
     std::uint8_t trial = no_trial;
     std::uint8_t confirmations = 0;  // consecutive trials with the same result
     std::uint64_t calls = 0;
@@ -195,6 +247,11 @@ class Tuner {
     std::uint64_t postponed_until = 0;  // number of calls
 
     void renew_alternatives(std::size_t kept_contender);
+    std::uint16_t take_number();
+    std::uint16_t next_untried() const;
+    std::uint32_t calls_left() const {
+      return static_cast<std::uint32_t>(std::max(next_trial, calls) - calls);
+    }
   };
   // The times of a contender's calls. Each is divided by a weight that depends on the call's size,
   // because the sizes of a class differ.
@@ -218,7 +275,7 @@ class Tuner {
     std::uint8_t round = 0;
     std::uint8_t calls = 0;  // of this round
     Samples samples{};
-    std::array<std::string_view, contenders> names{};
+    std::array<select::PlanFeatures, contenders> plans{};
     // On rank 0, of all rounds.
     std::array<Costs, contenders> costs{};
 
@@ -237,6 +294,7 @@ class Tuner {
     bool may_run_outside = false;
   };
 
+  static TunedClass class_of_key(std::uint32_t key);
   bool begin_kept(const TunedCall& call, Turn& turn);
   // Returns null if the calls are not tuned.
   Class* find(const TunedCall& call);
@@ -257,5 +315,13 @@ class Tuner {
   std::array<Trial, most_trials> trials_{};
   std::optional<Result> result_;
 };
+
+template <class Visit>
+void Tuner::visit_tried(Visit visit) const {
+  for (const Class& one : classes_) {
+    if (!one.is_tried) continue;
+    visit(class_of_key(one.key), one.trial == no_trial ? one.calls_left() : calls_after_unfinished);
+  }
+}
 
 }  // namespace huddle::team

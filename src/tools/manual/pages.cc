@@ -217,8 +217,8 @@ std::string kind_text(settings::Kind kind) {
     case settings::Kind::toggle:
       return "1 and 0 are equivalent to on and off.";
     case settings::Kind::output:
-      return "1 and 0 are equivalent to on and off. A value that ends in .json is a path: a file "
-             "with the statistics of all ranks.";
+      return "1 and 0 are equivalent to on and off. A value that ends in .json is the path of a "
+             "file.";
     case settings::Kind::count:
       return "A whole number.";
     case settings::Kind::size:

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 """Calls that huddle's algorithms and the MPI run in turns have the same results as before, and the
-statistics show the trials."""
+statistics show the trials. A file keeps the results of trials for the next run."""
+import json
 import re
+import tempfile
+from pathlib import Path
 
 AT_ONCE = {"ACTIVATE_AFTER": "0"}
 CALLS = 80  # the first trial of a class ends after 61 at most
 TRIAL = re.compile(r"^(\w+) +(\S+) +(\d+)  (.*\*.*)$", re.MULTILINE)
 COMPARED = "MPI: timed for comparison"
+FASTER = "MPI: faster in the MPI"
+LATER = 1_000_000  # calls, more than one run makes
 
 
 def tuning(bench, thorough):
@@ -32,6 +37,41 @@ def tuning(bench, thorough):
     verified = bench.run(program, 2, [CALLS], settings={**AT_ONCE, "VERIFY": "1"})
     bench.passes("tuned calls that are verified", verified)
     bench.expect(COMPARED not in str(verified.calls("bcast")), "HUDDLE_VERIFY=1: calls were not verified")
+    with tempfile.TemporaryDirectory() as folder:
+        stored_tuning(bench, program, Path(folder) / "tune.json")
+
+
+def stored_tuning(bench, program, file):
+    """Changes the results of one run before the next one begins with them."""
+    settings = {**AT_ONCE, "TUNE": str(file)}
+    bench.passes("the run that stores its trials", bench.run(program, 2, [CALLS], settings=settings))
+    if not bench.expect(file.exists(), "no results of trials are stored"):
+        return
+    stored = json.loads(file.read_text())
+    operations = {result["operation"] for result in stored["results"]}
+    bench.expect({"bcast", "allreduce", "alltoallv", "gather"} <= operations, f"stored: {operations}")
+    for result in stored["results"]:
+        result["calls_until_next_trial"] = LATER
+        if result["operation"] == "bcast":
+            result["kept"] = "mpi"
+        elif result["operation"] == "gather":
+            result.update(kept="alternative", algorithm="direct" if result["algorithm"] == "slots" else "slots")
+            result.pop("copy_method", None)
+    file.write_text(json.dumps(stored))
+    again = bench.run(program, 2, [CALLS], settings=settings)
+    bench.passes("the run with stored trials", again)
+    for operation in operations:
+        calls = again.calls(operation)
+        bench.expect(calls.get(COMPARED, 0) == 0, f"{operation} was tried again: {calls}")
+    bench.expect(again.calls("bcast").get(FASTER, 0) > 0, f"the stored choice was not used: {again.calls('bcast')}")
+    for result in json.loads(file.read_text())["results"]:
+        left = result["calls_until_next_trial"]
+        bench.expect(LATER - 10 * CALLS <= left < LATER, f"the calls of the second run do not count: {result}")
+    file.write_text("mine\n")
+    refused = bench.run(program, 2, [CALLS], settings=settings)
+    bench.passes("a run with a file of another kind", refused)
+    bench.expect(refused.err.count("the results of trials are not stored") == 1, f"no warning\n{refused.tail()}")
+    bench.expect(file.read_text() == "mine\n", "a file of another kind was replaced")
 
 
 def repeats(bench, thorough):

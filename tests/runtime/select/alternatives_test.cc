@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/arithmetic.h"
 #include "model/machine/locate.h"
 #include "model/machine/topology.h"
 #include "runtime/select/choice.h"
@@ -70,18 +71,18 @@ TEST_F(Alternatives, HaveSmallerAndLargerPieces) {
   constexpr Request request{Operation::bcast, std::size_t{1} << 18, 1};
   const auto candidates = all(request);
   const auto usual = std::find_if(candidates.begin(), candidates.end(), [](const Candidate& one) {
-    return algorithm_name(one.plan) == "pipelined" && piece_size(one.plan) == 4;
+    return algorithm_name(one.plan) == "pipelined" && piece_size(one.plan) == 16 * KiB;
   });
   ASSERT_NE(usual, candidates.end());
   const auto sizes = pieces_like(usual->plan, to(usual->plan, request));
   for (const std::size_t size : pieces_like(usual->plan, candidates)) {
     const auto is_near = [size](std::size_t tried) { return size < 4 * tried && tried < 4 * size; };
-    EXPECT_TRUE(is_near(4) || std::any_of(sizes.begin(), sizes.end(), is_near)) << size;
+    EXPECT_TRUE(is_near(16 * KiB) || std::any_of(sizes.begin(), sizes.end(), is_near)) << size;
   }
-  EXPECT_THAT(sizes, Each(Not(AllOf(Ge(2U), Le(8U)))));
+  EXPECT_THAT(sizes, Each(Not(AllOf(Ge(8 * KiB), Le(32 * KiB)))));
   ASSERT_GE(sizes.size(), 2U);
-  EXPECT_EQ(sizes[0], 16U);
-  EXPECT_EQ(sizes[1], 1U);
+  EXPECT_EQ(sizes[0], 64 * KiB);
+  EXPECT_EQ(sizes[1], 4 * KiB);
 }
 
 TEST_F(Alternatives, ContainEachOtherAlgorithm) {

@@ -45,8 +45,7 @@ class TunedRanks {
   // returns, and leave `ns` plus `longer_ns` after the last one entered.
   Implementation call(const TunedCall& tuned, const CallNs& ns, bool has_alternative = true) {
     std::array<Turn, tuned_ranks> turns;
-    for (std::size_t rank = 0; rank < tuned_ranks; ++rank)
-      turns[rank] = begun(*tuners_[rank], tuned);
+    for (std::size_t rank = 0; rank < tuned_ranks; ++rank) turns[rank] = begun(rank, tuned);
     if (turns.front().is_verdict_due) agree(turns);
     const Implementation by = turns.front().by;
     which = turns.front().which;
@@ -70,7 +69,7 @@ class TunedRanks {
       const double leave_ns =
           last_ns + ns[static_cast<std::size_t>(by)] + longer_ns(by, rank) + by_number_ns;
       now_ns_ = std::max(now_ns_, leave_ns);
-      if (turns[rank].is_timed) tuners_[rank]->end(turns[rank], {enter_ns[rank], leave_ns, 64}, "");
+      if (turns[rank].is_timed) tuners_[rank]->end(turns[rank], {enter_ns[rank], leave_ns, 64}, {});
     }
     return by;
   }
@@ -87,6 +86,10 @@ class TunedRanks {
     return false;
   };
   std::uint32_t postponed_calls = 0;
+  std::function<Tuner::Recalled(const TunedClass& of)> recalled = [](const TunedClass& /*of*/) {
+    return Tuner::Recalled();
+  };
+  int recalls = 0;
   std::function<double(std::size_t rank)> late_ns = [](std::size_t /*rank*/) { return 0; };
   std::function<double(Implementation by, std::size_t rank)> longer_ns =
       [](Implementation /*by*/, std::size_t /*rank*/) { return 0; };
@@ -96,9 +99,14 @@ class TunedRanks {
 
  private:
   // As a team begins a call.
-  static Turn begun(Tuner& tuner, const TunedCall& tuned) {
+  Turn begun(std::size_t rank, const TunedCall& tuned) {
+    Tuner& tuner = *tuners_[rank];
     Turn turn;
-    return tuner.begin_like_latest(tuned, turn) ? turn : tuner.begin(tuned);
+    if (tuner.begin_like_latest(tuned, turn)) return turn;
+    turn = tuner.begin(tuned);
+    if (!turn.is_recall_due) return turn;
+    ++recalls;
+    return tuner.recall(tuned, recalled(Tuner::class_of(tuned)));
   }
   void agree(std::array<Turn, tuned_ranks>& turns) {
     std::array<Tuner::Samples, tuned_ranks> by_rank;
@@ -137,8 +145,10 @@ TEST(Tuner, BeginsCallsOutsideTrialsInTheSameWay) {
   Turn turn{.by = Implementation::outside};
   EXPECT_FALSE(quick.begin_outside_trial(sizes[0], turn));
   EXPECT_EQ(turn.by, Implementation::outside);
-  EXPECT_TRUE(quick.begin(sizes[0]).is_in_trial);
-  EXPECT_TRUE(usual.begin(sizes[0]).is_in_trial);
+  EXPECT_TRUE(quick.begin(sizes[0]).is_recall_due);
+  EXPECT_TRUE(quick.recall(sizes[0], {}).is_in_trial);
+  EXPECT_TRUE(usual.begin(sizes[0]).is_recall_due);
+  EXPECT_TRUE(usual.recall(sizes[0], {}).is_in_trial);
   quick.exclude(Operation::bcast);
   EXPECT_TRUE(quick.begin_outside_trial({Operation::bcast, 8, true}, turn));
   EXPECT_EQ(turn.by, Implementation::chosen);
@@ -404,12 +414,163 @@ TEST(Tuner, ReportsItsResultOnce) {
   ranks.calls(first_trial, small_call, {1000, 1200, 800});
   const std::optional<Tuner::Result> result = ranks.tuner(1).take_result();
   ASSERT_TRUE(result);
-  EXPECT_EQ(result->operation, Operation::allreduce);
-  EXPECT_EQ(result->most_bytes, 4096U);
-  EXPECT_EQ(result->kept, Implementation::outside);
+  EXPECT_EQ(result->of, (TunedClass{Operation::allreduce, 4096, true}));
+  EXPECT_EQ(result->record.kept, Implementation::outside);
+  EXPECT_NEAR(result->record.median_ns, 800, 1);
   EXPECT_NEAR(result->tried[0].median_ns, 1000, 1);
   EXPECT_NEAR(result->tried[1].median_ns, 1200, 1);
   EXPECT_FALSE(ranks.tuner(1).take_result());
+}
+
+Tuner::Recalled recalled_from(const TuningRecord& record) {
+  return {.is_known = true,
+          .kept = record.kept,
+          .next_alternative = record.next_alternative,
+          .confirmations = record.confirmations,
+          .calls_until_next = record.calls_until_next};
+}
+
+TEST(Tuner, AsksForEarlierResultsOncePerClass) {
+  TunedRanks ranks;
+  ranks.calls(4, small_call, {1000, 900, 500});
+  EXPECT_EQ(ranks.recalls, 0) << "too few calls for a trial";
+  ranks.calls(first_trial + 1000, small_call, {1000, 900, 500});
+  EXPECT_EQ(ranks.recalls, static_cast<int>(tuned_ranks));
+}
+
+TEST(Tuner, ContinuesWithTheResultsOfAnEarlierTuner) {
+  constexpr CallNs times = {1000, 1200, 800};
+  TunedRanks first;
+  first.calls(first_trial, small_call, times);
+  const auto& result = first.tuner(0).latest_result();
+  ASSERT_TRUE(result);
+  TunedRanks later;
+  later.recalled = [&](const TunedClass& of) {
+    EXPECT_EQ(of, result->of);
+    return recalled_from(result->record);
+  };
+  later.calls(4, small_call, times);
+  const int until_next = static_cast<int>(result->record.calls_until_next);
+  EXPECT_THAT(later.calls(until_next, small_call, times), Each(Implementation::outside));
+  EXPECT_EQ(later.alternatives, (AlternativeNumbers{3, 4, 5})) << "the others have lost";
+  const auto next_trial = later.calls(first_trial, small_call, times);
+  EXPECT_GT(calls_by(next_trial, Implementation::chosen), 0U);
+  EXPECT_THAT(later.calls(200, small_call, times), Each(Implementation::outside));
+}
+
+TEST(Tuner, ContinuesWithAnAlternativeThatAnEarlierTunerKept) {
+  constexpr CallNs times = {1000, 800, 1200};
+  TunedRanks ranks;
+  ranks.recalled = [](const TunedClass& /*of*/) {
+    return Tuner::Recalled{.is_known = true,
+                           .kept = Implementation::alternative,
+                           .number = first_recalled_number + 7,
+                           .next_alternative = 3,
+                           .calls_until_next = 100};
+  };
+  constexpr AlternativeNumbers expected = {first_recalled_number + 7, 3, 4};
+  ranks.calls(4, small_call, times);
+  EXPECT_THAT(ranks.calls(100, small_call, times), Each(Implementation::alternative));
+  EXPECT_EQ(ranks.alternatives, expected);
+  // In this trial, the former alternative is faster than the others.
+  ranks.longer_by_number_ns = [](std::uint16_t number) {
+    return number < first_recalled_number ? 500 : 0;
+  };
+  const auto trial = ranks.calls(first_trial, small_call, times);
+  EXPECT_GT(calls_by(trial, Implementation::chosen), 0U);
+  EXPECT_THAT(ranks.calls(200, small_call, times), Each(Implementation::alternative));
+  EXPECT_EQ(ranks.alternatives, (AlternativeNumbers{first_recalled_number + 7, 5, 6}));
+}
+
+TEST(Tuner, StatesHowManyCallsRemainUntilTheNextTrial) {
+  TunedRanks ranks;
+  const auto& result = ranks.tuner(0).latest_result();
+  while (!result) ranks.call(small_call, {1000, 1200, 800});
+  ranks.calls(10, small_call, {1000, 1200, 800});
+  std::vector<std::uint32_t> left;
+  ranks.tuner(0).visit_tried([&](const TunedClass& of, std::uint32_t calls) {
+    EXPECT_EQ(of, result->of);
+    left.push_back(calls);
+  });
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left.front() + 10, result->record.calls_until_next);
+}
+
+// Otherwise short runs would spend all their calls in trials that never end.
+TEST(Tuner, PostponesATrialThatTheEndOfARunInterrupts) {
+  TunedRanks ranks;
+  const auto& result = ranks.tuner(0).latest_result();
+  while (!result) ranks.call(small_call, {1000, 1200, 800});
+  ranks.calls(static_cast<int>(result->record.calls_until_next) + 5, small_call, {1000, 1200, 800});
+  std::uint32_t left = 0;
+  ranks.tuner(0).visit_tried([&](const TunedClass& /*of*/, std::uint32_t calls) { left = calls; });
+  EXPECT_GT(left, 1000U);
+}
+
+// The alternative may take part again before the trial has ended.
+TEST(Tuner, StatesThatTheNextTrialIsDue) {
+  TunedRanks ranks;
+  ranks.is_postponed = [](std::uint8_t which) { return which == 0; };
+  ranks.postponed_calls = 5;
+  const auto& result = ranks.tuner(0).latest_result();
+  while (!result) ranks.call(small_call, {1000, 1200, 800});
+  EXPECT_EQ(result->record.calls_until_next, 0U);
+}
+
+// The file of an earlier run may have been edited.
+TEST(Tuner, DoesNotContinueOutsideIfThatWouldChangeResults) {
+  TunedRanks ranks;
+  ranks.recalled = [](const TunedClass& /*of*/) {
+    return Tuner::Recalled{
+        .is_known = true, .kept = Implementation::outside, .calls_until_next = 1000};
+  };
+  constexpr TunedCall ordered{Operation::allreduce, 4096, false};
+  EXPECT_EQ(calls_by(ranks.calls(200, ordered, {1000, 900, 500}), Implementation::outside), 0U);
+}
+
+constexpr node::SegmentedBcast::Plan segmented{};
+
+Alternative pieces_of(std::size_t bytes, memory::CopyMethod method) {
+  node::SlotExchange::Plan plan;
+  plan.round_bytes = bytes;
+  plan.method = method;
+  return {plan, static_cast<double>(bytes)};
+}
+
+TEST(RecalledAlternative, HasTheMostSimilarPieces) {
+  const memory::CopyMethod plain;
+  const memory::CopyMethod rep = memory::CopyKernel::rep_movsb;
+  const std::vector<Alternative> listed = {
+      {segmented, 1}, pieces_of(1024, plain), pieces_of(4096, rep), pieces_of(16384, plain)};
+  const select::Plan usual = pieces_of(256, plain).plan;
+  const auto piece_of = [&](const select::PlanFeatures& wanted) {
+    return select::piece_size(most_similar(listed, wanted, usual).plan);
+  };
+  EXPECT_EQ(piece_of({"slots", 2000, plain}), 1024U);
+  EXPECT_EQ(piece_of({"slots", 9000, plain}), 16384U);
+  EXPECT_EQ(piece_of({"slots", 256, rep}), 4096U);
+  EXPECT_EQ(piece_of({"slots", 128, plain}), 256U) << "the usual plan is the most similar one";
+  EXPECT_EQ(piece_of({"doubling", 4096, plain}), 256U) << "no plan is similar";
+}
+
+TEST(RecalledAlternative, IsListedBesideOthers) {
+  const auto list = std::make_shared<const std::vector<Alternative>>(
+      std::vector<Alternative>{{segmented, 1}, pieces_of(1024, {}), pieces_of(4096, {})});
+  const std::vector<select::PlanFeatures> recalled = {{"inline", 0, {}},
+                                                      {"slots", 4096, memory::CopyMethod()}};
+  const select::Plan usual = pieces_of(256, {}).plan;
+  const auto pieces = [&](const AlternativeNumbers& numbers, const AlternativeList& from) {
+    std::vector<std::optional<std::size_t>> sizes;
+    for (const auto& one : alternatives_of(numbers, from, recalled, usual)) {
+      sizes.push_back(one ? std::optional(select::piece_size(one->plan)) : std::nullopt);
+    }
+    return sizes;
+  };
+  using Sizes = std::vector<std::optional<std::size_t>>;
+  EXPECT_EQ(pieces({first_recalled_number + 1, 1, 3}, list), (Sizes{4096, 1024, 65536}));
+  EXPECT_EQ(pieces({1, 4, 2}, list), (Sizes{1024, std::nullopt, 4096})) << "4 is 1 again";
+  EXPECT_EQ(pieces({first_recalled_number + 1, 0, 1}, nullptr),
+            (Sizes{256, std::nullopt, std::nullopt}));
 }
 
 // Every call of a team gets the right result, no matter which implementation runs it.
@@ -459,6 +620,44 @@ TEST(TunedTeam, SharesListsWithTheTeamsOfItsGroup) {
       if (turn.is_timed) first.end_turn(turn, {1, 1000, 0, 0});
     }
     EXPECT_EQ(first.group()->alternatives().find(barrier) != nullptr, place.rank == 0);
+  });
+  EXPECT_THAT(ends, Each(How::fine));
+}
+
+// Of the second team, rank 0 alone knows the result of the first one.
+TEST(TunedTeam, ContinuesWithTheResultsOfAnEarlierTeam) {
+  constexpr std::size_t bytes = 100'000;
+  const auto ends = run_ranks(2, [&](const Bootstrap& place) {
+    Context context(generic_options(four_cores, 256 * MiB));
+    const auto implementations = [&](Team& team, int calls) {
+      std::vector<Implementation> by;
+      for (unsigned seed = 0; seed < static_cast<unsigned>(calls); ++seed) {
+        const Turn turn = team.begin_turn({Operation::bcast, bytes, false});
+        by.push_back(turn.by);
+        OwnCall call(team, Operation::bcast, bytes, seed);
+        call.run();
+        EXPECT_TRUE(call.is_right());
+        const double enter_ns = 10 * ns_per_s * seed;
+        const double ns = (turn.by == Implementation::alternative ? 1 : 2) * ns_per_s;
+        if (turn.is_timed) team.end_turn(turn, {enter_ns + 1, enter_ns + ns, 8, 0});
+      }
+      return by;
+    };
+    std::string_view kept;
+    {
+      Team first(context, place);
+      const auto calls = implementations(first, first_trial + 1);
+      ASSERT_EQ(calls.back(), Implementation::alternative);
+      EXPECT_GT(calls_by(calls, Implementation::chosen), 4U);
+      kept = first.latest_algorithm();
+      first.note_tuning();
+    }
+    EXPECT_EQ(context.tuning_history().changed().size(), place.rank == 0 ? 1U : 0U);
+    Team second(context, place);
+    const auto calls = implementations(second, first_trial + 1);
+    EXPECT_EQ(calls_by(calls, Implementation::chosen), 4U);
+    EXPECT_EQ(calls_by(calls, Implementation::alternative), calls.size() - 4);
+    EXPECT_EQ(second.latest_algorithm(), kept);
   });
   EXPECT_THAT(ends, Each(How::fine));
 }

@@ -90,8 +90,8 @@ class ExplainAndRun(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.assertTrue(MPIS, "no MPI with a compiler: scripts/install-packages.sh test")
 
-    def huddle(self, *words):
-        environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), **ALLOWED, **RECORDED}
+    def huddle(self, *words, **settings):
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), **ALLOWED, **RECORDED, **settings}
         done = subprocess.run([HUDDLE, *map(str, words)], text=True, capture_output=True, check=False,
                               timeout=PATIENCE_SECONDS, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -141,6 +141,31 @@ class ExplainAndRun(unittest.TestCase):
         self.assertLess(on["chosen"]["predicted_ns"], off["chosen"]["predicted_ns"])
         small = self.what_is_explained("allgather", "32K", *options, "on")
         self.assertFalse(small["mapped"], "no array of less than HUDDLE_HEAP_THRESHOLD lies in it")
+
+    def test_stored_trials_are_explained(self):
+        calls = ["bcast", 65536, "allreduce", 1024] * 4  # 80 calls of each, enough for a trial
+        for mpi in MPIS:
+            program = self.program_for(mpi)
+            file = self.folder / f"{mpi}.json"
+            self.huddle("run", "--machine", MACHINE, f"mpiexec.{mpi}", "-n", 2, *UNBOUND[mpi], program, *calls,
+                        HUDDLE_TUNE=str(file))
+            options = ("--from-run", file, "--machine", MACHINE)
+            explained = json.loads(self.huddle("explain", *options, "--json").stdout)
+            rows = {row["operation"]: row for row in explained["results"]}
+            self.assertEqual(set(rows), {"bcast", "allreduce"}, mpi)
+            for operation, row in rows.items():
+                first = self.what_is_explained(operation, row["most_bytes"], "--machine", MACHINE)["chosen"]
+                self.assertEqual(row["predicted"]["algorithm"], first["algorithm"], f"{mpi}, {operation}")
+                self.assertAlmostEqual(row["predicted"]["predicted_ns"], first["predicted_ns"], 3)
+                if row["kept"] == "predicted":
+                    self.assertEqual(row["algorithm"], first["algorithm"], f"{mpi}, {operation}")
+                self.assertGreater(row["transfer_ns"], 0)
+            text = " ".join(self.huddle("explain", *options).stdout.split())
+            self.assertIn("2 ranks on CPUs 0-1 ", text)
+            self.assertRegex(text, r"bcast up to 64K: (MPI|\w+).* [num]?s \w+ [0-9.]+ us allreduce")
+            other = self.huddle("explain", "--from-run", file, "--machine", "songshan").stdout
+            self.assertIn(f"contains results of {MACHINE}", " ".join(other.split()))
+            self.assertIn("contains no results of this machine", " ".join(other.split()))
 
 
 if __name__ == "__main__":

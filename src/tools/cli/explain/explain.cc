@@ -21,6 +21,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/explain/explain_guidelines.h"
 #include "tools/cli/explain/explain_report.h"
+#include "tools/cli/explain/explain_tuning.h"
 #include "tools/cli/node_choice.h"
 #include "tools/cli/selected_machine.h"
 #include "tools/cli/terminal_text.h"
@@ -215,7 +216,8 @@ class ExplainCommand : public Command {
            "  huddle explain allgather 8K --map 3,1,2,1   3 ranks on the first node\n"
            "  huddle explain bcast 1M --nodes 8 --net-algo bcast:chain   with this algorithm\n"
            "  huddle explain --guidelines --machine songshan   violated guidelines\n"
-           "  huddle explain --guidelines scan,exscan 8:4M -n 16 --all\n\n"
+           "  huddle explain --guidelines scan,exscan 8:4M -n 16 --all\n"
+           "  huddle explain --from-run app.json   what trials have found out\n\n"
            "A time counts from the call of the first rank until the return of the last rank, on an "
            "otherwise idle machine on which each rank has its own core.\n\n"
            "Exit status: 0 success; 1 with --guidelines, if the predicted times violate one.";
@@ -254,6 +256,9 @@ class ExplainCommand : public Command {
     options.number("--tolerance", tolerance_percent_, 0, most_tolerance_percent, "PERCENT",
                    "with --guidelines: how much longer a call may take (default: 5)");
     options.need("--tolerance", "--guidelines");
+    options.text("--from-run", tuning_file_, "FILE",
+                 "show the results of trials that a program has stored with HUDDLE_TUNE=FILE, "
+                 "beside the predictions");
     options.flag("--json", json_, "print everything as JSON");
     for (const char* const ours : {"--nodes", "--ranks-per-node", "--map"}) {
       for (const char* const of_one_node : {"--ranks", "--simulate", "--all", "--guidelines"}) {
@@ -261,10 +266,21 @@ class ExplainCommand : public Command {
       }
     }
     options.exclude("--guidelines", "--simulate");
+    for (const char* const question : {"OPERATION", "--ranks", "--nodes", "--ranks-per-node",
+                                       "--map", "--bind", "--simulate", "--all", "--guidelines"}) {
+      options.exclude("--from-run", question);
+    }
   }
 
   ExitCode run(const Context& context) override {
     if (guidelines_) return explain_guidelines(context);
+    if (!tuning_file_.empty()) {
+      const TuningExplained explained =
+          tuning_explained(context, subject_of(context), tuning_file_);
+      context.console.print(json_ ? explain_tuning_json(explained)
+                                  : explain_tuning_text(explained, context.console));
+      return ExitCode::fine;
+    }
     const select::Request request = node_request("explain", operation_, size_);
     const Console& console = context.console;
     if (nodes_.given()) {
@@ -368,6 +384,7 @@ class ExplainCommand : public Command {
 
   std::string operation_, size_;
   std::string bind_ = "core";
+  std::string tuning_file_;
   NodesOptions nodes_;
   DescribedMachine described_;
   int ranks_ = 0;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "runtime/team/tuning_history.h"
+
+#include <new>
+
+namespace huddle::team {
+namespace {
+
+TuningHistory::Key key_for(std::span<const int> cpus, const TunedClass& of) {
+  return {{cpus.begin(), cpus.end()}, of};
+}
+
+}  // namespace
+
+TuningHistory::TuningHistory(const Records& records) {
+  for (const auto& [key, record] : records) entries_.emplace(key, Entry{record});
+}
+
+std::optional<TuningRecord> TuningHistory::find(std::span<const int> cpus,
+                                                const TunedClass& of) const noexcept {
+  try {
+    const Key key = key_for(cpus, of);
+    const std::scoped_lock lock(mutex_);
+    const auto found = entries_.find(key);
+    return found == entries_.end() ? std::nullopt : std::optional(found->second.record);
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+}
+
+void TuningHistory::note(std::span<const int> cpus, const TunedClass& of,
+                         const TuningRecord& record) noexcept {
+  try {
+    const Key key = key_for(cpus, of);
+    const std::scoped_lock lock(mutex_);
+    entries_.insert_or_assign(key, Entry{record, true});
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+void TuningHistory::note_calls(std::span<const int> cpus, const TunedClass& of,
+                               std::uint32_t calls_until_next) noexcept {
+  try {
+    const Key key = key_for(cpus, of);
+    const std::scoped_lock lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end() || found->second.record.calls_until_next <= calls_until_next)
+      return;
+    found->second.record.calls_until_next = calls_until_next;
+    found->second.is_changed = true;
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+TuningHistory::Records TuningHistory::changed() const {
+  const std::scoped_lock lock(mutex_);
+  Records records;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.is_changed) records.emplace(key, entry.record);
+  }
+  return records;
+}
+
+}  // namespace huddle::team
