@@ -13,24 +13,30 @@
 namespace huddle::mpi {
 namespace {
 
-// A group's sample takes at most 96 KiB per rank.
+// A group's sample takes at most 128 KiB per rank.
 constexpr std::size_t most_sampled = 4096;
 
 // A program that creates more groups of ranks has the calls of the others counted, but not timed.
 constexpr std::size_t most_groups = 256;
 
-// The samples of all ranks take at most 48 MiB on rank 0.
+// The samples of all ranks take at most 64 MiB on rank 0.
 constexpr std::size_t most_sampled_in_job = std::size_t{2} << 20;
 constexpr std::size_t least_sampled_per_rank = 256;
 
 }  // namespace
 
+// The steps of the generator SplitMix64 that mix the bits of a number.
+bool is_sampled(std::uint64_t number, std::uint64_t stride) {
+  number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
+  number = (number ^ (number >> 27)) * 0x94d049bb133111eb;
+  return ((number ^ (number >> 31)) & (stride - 1)) == 0;
+}
+
 void GroupCalls::thin(std::size_t most_calls) {
-  while (sample.size() > std::max<std::size_t>(1, most_calls)) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < sample.size(); i += 2) sample[kept++] = sample[i];
-    sample.resize(kept);
+  constexpr std::uint64_t most_stride = std::uint64_t{1} << 62;
+  while (sample.size() > std::max<std::size_t>(1, most_calls) && stride < most_stride) {
     stride *= 2;
+    std::erase_if(sample, [this](const TimedCall& one) { return !is_sampled(one.number, stride); });
   }
 }
 
@@ -55,14 +61,13 @@ std::uint32_t CallLog::kind_of(const Key& key, std::size_t size_class) {
 }
 
 void CallLog::add(const Key& key, Bytes bytes, TimedCall when) {
-  const std::uint64_t number = count_++;
   latest_ = kind_of(key, select::size_class_of(bytes.common));
   CallSum& sum = calls_.sums[latest_];
-  ++sum.calls;
+  when.number = sum.calls++;
   sum.bytes += bytes.own;
   sum.common += bytes.common;
   sum.seconds += when.ns() / ns_per_s;
-  if (number % calls_.stride != 0) return;
+  if (!is_sampled(when.number, calls_.stride)) return;
   when.kind = latest_;
   calls_.sample.push_back(when);
   calls_.thin(most_sampled);

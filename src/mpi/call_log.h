@@ -33,6 +33,11 @@ struct CallKind {
   auto operator<=>(const CallKind&) const = default;
 };
 
+// Returns whether the sample contains a call with this number. The numbers are those of a random
+// sample, because programs repeat sequences of calls. A larger stride selects some of the calls of
+// a smaller one, always including number 0.
+bool is_sampled(std::uint64_t number, std::uint64_t stride);
+
 struct CallSum {
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;   // of this rank's data
@@ -46,6 +51,7 @@ struct TimedCall {
   double leave_ns = 0;
   std::uint32_t kind = 0;  // index of its CallKind
   std::uint32_t is_root = 0;
+  std::uint64_t number = 0;  // among the calls of its kind
 
   double ns() const { return leave_ns - enter_ns; }
 };
@@ -55,11 +61,11 @@ struct GroupCalls {
   std::vector<int> members = {};  // ranks in MPI_COMM_WORLD
   std::vector<CallKind> kinds = {};
   std::vector<CallSum> sums = {};  // by kind, of all calls
-  // The calls 0, stride, 2 * stride, ...
+  // About one of `stride` calls of each kind, a power of two: those with is_sampled().
   std::uint64_t stride = 1;
   std::vector<TimedCall> sample = {};
 
-  // Drops every second call of the sample until at most `most_calls` are left.
+  // Drops calls of the sample until at most `most_calls` are left, but not the first of each kind.
   void thin(std::size_t most_calls);
 };
 
@@ -87,7 +93,6 @@ class CallLog {
   GroupCalls calls_;
   std::map<CallKind, std::uint32_t> kinds_;
   std::uint32_t latest_ = 0;
-  std::uint64_t count_ = 0;
 };
 
 // The logs of this rank. Thread-safe. Drops a call if there is no memory for it.

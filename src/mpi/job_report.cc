@@ -73,15 +73,17 @@ class MatchedCall {
   explicit MatchedCall(std::size_t ranks) : calls_(ranks) {}
 
   // Returns false if the ranks made calls of different kinds.
-  bool match(const Group& group, std::uint64_t stride, std::size_t number) {
+  bool match(const Group& group, std::span<const std::vector<const TimedCall*>> samples,
+             std::size_t at) {
     entries_ = {};
+    const std::uint64_t number = samples.front()[at]->number;
     for (std::size_t rank = 0; rank < calls_.size(); ++rank) {
       const GroupCalls& log = *group.logs[rank];
-      const TimedCall& call = log.sample[number * (stride / log.stride)];
+      const TimedCall& call = *samples[rank][at];
       calls_[rank] = {call.enter_ns, call.leave_ns, call.is_root != 0};
       entries_.add(calls_[rank]);
       if (rank == 0) kind_ = &log.kinds[call.kind];
-      if (log.kinds[call.kind] != *kind_) return false;
+      if (log.kinds[call.kind] != *kind_ || call.number != number) return false;
     }
     const auto later = [](const select::CallTimes& one, const select::CallTimes& other) {
       return one.enter_ns < other.enter_ns;
@@ -122,15 +124,19 @@ Divisions divisions_of(const Group& group, std::vector<Lateness>& late) {
   std::uint64_t stride = 1;
   for (const GroupCalls* log : group.logs) stride = std::max(stride, log->stride);
   std::size_t common = std::numeric_limits<std::size_t>::max();
+  std::vector<std::vector<const TimedCall*>> samples;  // by rank, with this stride
   for (const GroupCalls* log : group.logs) {
-    const std::size_t step = stride / log->stride;
-    common = std::min(common, (log->sample.size() + step - 1) / step);
+    std::vector<const TimedCall*>& sample = samples.emplace_back();
+    for (const TimedCall& call : log->sample) {
+      if (is_sampled(call.number, stride)) sample.push_back(&call);
+    }
+    common = std::min(common, sample.size());
   }
   Divisions divisions;
   std::vector<Lateness> here(ranks);
   MatchedCall call(ranks);
   for (std::size_t number = 0; number < common; ++number) {
-    if (!call.match(group, stride, number)) return {};
+    if (!call.match(group, samples, number)) return {};
     Division& division = divisions[call.kind()];
     division.waiting_ns.resize(ranks);
     division.total_ns.resize(ranks);

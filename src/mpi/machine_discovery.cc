@@ -31,7 +31,8 @@ namespace {
 // Returns the environment without LD_PRELOAD, because huddle-look must not load huddle's libraries.
 std::vector<char*> own_environment() {
   std::vector<char*> variables;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
+  // clearenv() sets environ to null.
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     if (!std::string_view(*variable).starts_with("LD_PRELOAD=")) variables.push_back(*variable);
   }
   variables.push_back(nullptr);
@@ -122,7 +123,10 @@ MachineDiscovery::MachineDiscovery(const std::string& machine_file) {
         fmt::format("cannot create a pipe to {}: {}", program, std::strerror(errno)));
   }
   output_ = FileDescriptor(ends[0]);
-  const FileDescriptor input(ends[1]);
+  const FileDescriptor low_input(ends[1]);
+  // If the program has closed its standard output, the pipe may have this number, and dup2() would
+  // leave the descriptor as it is, to be closed by execve().
+  const FileDescriptor input(fcntl(low_input.number(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   std::string file = machine_file;
   const std::array<char*, 3> words = {program.data(), file.empty() ? nullptr : file.data(),
                                       nullptr};

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "common/file.h"
 #include "common/settings/settings.h"
 #include "common/system.h"
 
@@ -27,6 +28,13 @@ std::array<bool, select::operations.size()> operations_of(std::string_view list)
     handled[static_cast<std::size_t>(operation)] = named != all_but;
   }
   return handled;
+}
+
+// Resolves a path in the present folder, because the program may change to another one.
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const auto in_folder = std::filesystem::absolute(path, error);
+  return error ? path : in_folder.string();
 }
 
 }  // namespace
@@ -49,21 +57,20 @@ Options options_from(const settings::Sources& sources, const Warn& warn) {
   const auto resolved = settings::resolve(sources, warn);
   const auto value = [&](std::string_view key) { return settings::find(resolved, key).value; };
   Options options;
-  options.machine_file = value("machine");
+  const std::string machine = value("machine");
+  options.machine_file = is_toml_path(machine) ? absolute(machine) : machine;
   options.off = value("huddle") == "off";
   options.stats = value("stats") == "on";
-  if (value("stats").ends_with(settings::output_suffix)) options.stats_file = value("stats");
+  if (value("stats").ends_with(settings::output_suffix))
+    options.stats_file = absolute(value("stats"));
   options.times = value("summary") == "times";
   options.summary = options.times || value("summary") == "on";
   options.verify = value("verify") == "on";
   options.handled = operations_of(value("ops"));
   options.may_reorder = value("tune") == "any-order";
   // Times of calls that are compared with the MPI's results include the comparison.
-  if (value("tune").ends_with(settings::output_suffix) && !options.verify) {
-    std::error_code error;
-    const auto absolute = std::filesystem::absolute(value("tune"), error);
-    options.tuning_file = error ? value("tune") : absolute.string();
-  }
+  if (value("tune").ends_with(settings::output_suffix) && !options.verify)
+    options.tuning_file = absolute(value("tune"));
   options.tunes = value("tune") != "off";
   options.algorithms = value("algo");
   options.net = value("net");

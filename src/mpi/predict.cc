@@ -2,6 +2,7 @@
 // Copyright the huddle contributors
 #include "mpi/predict.h"
 
+#include <cmath>
 #include <map>
 #include <memory>
 #include <utility>
@@ -28,7 +29,9 @@ class Predictor {
                                   .bytes = bytes,
                                   .element_bytes = select::reduces(operation) ? sizeof(double) : 1};
     const auto choice = select::choose(request, team.locality, model_, team.resources);
-    return choice ? std::optional(choice->usual.ns) : std::nullopt;
+    // The machine file may lack figures that all algorithms need.
+    if (!choice || !std::isfinite(choice->usual.ns)) return std::nullopt;
+    return choice->usual.ns;
   }
 
  private:

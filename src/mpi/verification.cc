@@ -88,12 +88,27 @@ double epsilon_of(const Number*) {
 }
 
 template <class Number>
+double largest_of(const Number*) {
+  constexpr long double largest_scale = std::numeric_limits<double>::max();
+  if constexpr (std::is_floating_point_v<Number>) {
+    constexpr long double largest = std::numeric_limits<Number>::max();
+    return static_cast<double>(std::min(largest, largest_scale));
+  } else {
+    constexpr long double largest = std::numeric_limits<typename Number::value_type>::max();
+    return static_cast<double>(std::min(largest, largest_scale));
+  }
+}
+
+template <class Number>
 std::optional<Difference> rounded(const Number* ours, const Number* theirs, std::size_t count,
                                   int ranks, const std::vector<double>& scale) {
   for (std::size_t i = 0; i < count; ++i) {
     if (!is_finite(ours[i]) && !is_finite(theirs[i])) continue;
     const double allowed = ranks * epsilon_of(ours) * scale[i];
-    if (std::isinf(allowed) || std::abs(ours[i] - theirs[i]) <= allowed) continue;
+    // Another order may overflow.
+    if (scale[i] > largest_of(ours) || std::isinf(allowed) ||
+        std::abs(ours[i] - theirs[i]) <= allowed)
+      continue;
     return Difference{i, fmt::format("{} and {}; the permitted difference is {}", text_of(ours[i]),
                                      text_of(theirs[i]), allowed)};
   }

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -66,6 +67,24 @@ TEST_F(File, ErrorsContainTheReason) {
   write_text("in the way", folder_ / "file");
   EXPECT_THROW(write_text("", folder_ / "file" / "below"), FailureError);
   EXPECT_EQ(entries(), 1);
+}
+
+// Instead of a signal that ends the process.
+TEST_F(File, LargerThanTheLimitIsAnError) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit limited = before;
+  limited.rlim_cur = 3;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limited), 0);
+  std::string reason;
+  try {
+    write_text("four", folder_ / "file");
+  } catch (const FailureError& error) {
+    reason = error.what();
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_THAT(reason, HasSubstr("File too large"));
+  EXPECT_EQ(entries(), 0);
 }
 
 }  // namespace

@@ -195,6 +195,25 @@ TEST(JobReport, SampleOfManyCallsGivesTheSameShares) {
   EXPECT_NEAR(row.transfer_seconds.mean, 10e-6 * calls, 1e-6 * calls);
 }
 
+// Calls of two kinds by turns, and one call of a third kind among them.
+TEST(JobReport, SampleContainsEveryKindOfCall) {
+  LoggedJob job(2);
+  constexpr int rounds = 10'000;
+  for (int round = 0; round < rounds; ++round) {
+    const double at = 100.0 * round;
+    job.call(Operation::bcast, 8, {{at, at + 10}, {at, at + 10}});
+    if (round == rounds / 2 + 1) job.call(Operation::barrier, 0, {{at, at + 20}, {at, at + 20}});
+    job.call(Operation::allreduce, 1 << 20, {{at + 20, at + 60}, {at + 50, at + 60}});
+  }
+  const std::vector<RankReport> reports = job.reports();
+  EXPECT_LT(reports[0].groups[0].sample.size(), 5000U);
+  const JobReport report = job_report(reports, {});
+  ASSERT_THAT(report.groups.front().rows, SizeIs(3));
+  for (const JobRow& row : report.groups.front().rows)
+    EXPECT_TRUE(row.is_divided) << name(row.kind.operation);
+  EXPECT_NEAR(report.waiting_seconds.most, 30e-6 * rounds, 1e-6 * rounds);
+}
+
 TEST(JobReport, RankReportSurvivesItsBytes) {
   LoggedJob job(2);
   job.call(Operation::scatterv, 100, {{0, 1}, {0, 2}}, 1);

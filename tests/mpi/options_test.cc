@@ -66,6 +66,14 @@ TEST(Options, TuneByDefault) {
 }
 
 // The program may change its folder.
+TEST(Options, MakePathsAbsolute) {
+  const auto here = std::filesystem::current_path();
+  EXPECT_EQ(read({"HUDDLE_STATS=mine.json"}).options.stats_file, here / "mine.json");
+  EXPECT_EQ(read({"HUDDLE_MACHINE=files/mine.toml"}).options.machine_file,
+            here / "files/mine.toml");
+  EXPECT_EQ(read({"HUDDLE_MACHINE=songshan"}).options.machine_file, "songshan");
+}
+
 TEST(Options, MakeThePathOfTheTuningFileAbsolute) {
   const Read stored = read({"HUDDLE_TUNE=mine.json"});
   EXPECT_THAT(stored.complaints, IsEmpty());

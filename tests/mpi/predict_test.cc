@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <sched.h>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -51,6 +52,19 @@ TEST_F(PredictedCalls, TakeLongerIfTheyMoveMoreData) {
 TEST_F(PredictedCalls, HaveNoTimeIfTheyMoveNoData) {
   for (const Operation operation : select::operations)
     EXPECT_EQ(ns(operation, 0).has_value(), operation == Operation::barrier) << name(operation);
+}
+
+// A machine file need not contain them.
+TEST_F(PredictedCalls, HaveNoTimeWithoutTheFiguresThatTheyNeed) {
+  machine::Machine machine =
+      machine::generic_machine(machine::discover_from_synthetic("pack:1 core:4 pu:1").topology);
+  machine.handoff.clear();
+  machine.paths.clear();
+  prediction = predict_on(machine, {binding_to(0), binding_to(1), binding_to(2)});
+  for (const std::size_t bytes : {std::size_t{1024}, std::size_t{100'000}}) {
+    const auto predicted = ns(Operation::bcast, bytes);
+    EXPECT_TRUE(!predicted || std::isfinite(*predicted)) << bytes;
+  }
 }
 
 }  // namespace

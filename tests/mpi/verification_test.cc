@@ -5,11 +5,23 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
+#include <vector>
 
 namespace huddle::mpi {
 namespace {
 
 const huddle_stub_interface no_calls = {nullptr, "/usr/lib/libmpi.so", nullptr, 0};
+
+// 3e38, 0, 3e38 and -3e38, added in sequence and in pairs.
+TEST(CompareRounded, PermitsASumThatOverflowsInOneOrder) {
+  const float in_sequence = std::numeric_limits<float>::infinity();
+  const float in_pairs = 3e38F;
+  const std::vector<double> scale = {9e38};
+  EXPECT_FALSE(compare_rounded(memory::Type::float32, &in_sequence, &in_pairs, 1, 4, scale));
+  const float other = 2e38F;
+  EXPECT_TRUE(compare_rounded(memory::Type::float32, &other, &in_pairs, 1, 4, {3.1e38}));
+}
 
 TEST(Verification, ReportsEvenIfNothingWasCompared) {
   const Verification verification;

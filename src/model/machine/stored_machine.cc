@@ -46,7 +46,8 @@ std::string version_of(const std::string& path) {
 // Returns the environment variables that hwloc reads.
 std::string hwloc_variables() {
   std::string text;
-  for (char** line = environ; *line != nullptr; ++line) {
+  // clearenv() sets environ to null.
+  for (char** line = environ; line != nullptr && *line != nullptr; ++line) {
     if (std::string_view(*line).starts_with("HWLOC_")) text += fmt::format("{}\n", *line);
   }
   return text;

@@ -224,10 +224,9 @@ TypeFacts Types::ask(Datatype type) const {
   TypeFacts facts;
   facts.is_type = true;
   Count bytes = 0;
-  Aint lower_bound = 0;
   Aint span = 0;
   real_.type_size_x(type, &bytes);
-  real_.type_get_extent(type, &lower_bound, &facts.extent);
+  real_.type_get_extent(type, &facts.lower_bound, &facts.extent);
   real_.type_get_true_extent(type, &facts.first_byte, &span);
   facts.bytes = static_cast<std::size_t>(bytes);
   facts.span = static_cast<std::size_t>(span);

@@ -22,6 +22,7 @@ namespace huddle::mpi {
 struct TypeFacts {
   bool is_type = false;                // not null, and committed
   std::size_t bytes = 0;               // size of the data
+  Aint lower_bound = 0;                // offset of an element from its address
   Aint extent = 0;                     // from one element to the next
   Aint first_byte = 0;                 // offset of the data from the element's address
   std::size_t span = 0;                // from the first byte of data to the end of the last

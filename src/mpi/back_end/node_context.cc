@@ -14,6 +14,7 @@
 
 #include "common/calling_thread.h"
 #include "common/error.h"
+#include "common/floating_point.h"
 #include "huddle/huddle.h"
 #include "model/machine/machine_file.h"
 #include "runtime/heap/start.h"
@@ -25,13 +26,18 @@
 namespace huddle::mpi {
 namespace {
 
-// Runs `read` on a separate thread if one can be created, and returns its result: the parser of
+// Runs `action` on a separate thread if one can be created, and returns its result: the parser of
 // machine files needs 14 KiB of stack, reading a file 64 KiB, and a program's threads may have
 // little.
-template <class Read>
-auto on_own_stack(Read read) {
+template <class Action>
+auto on_own_stack(Action action) {
   const WithoutSignals without_signals;
-  return std::async(std::launch::async | std::launch::deferred, read).get();
+  return std::async(std::launch::async | std::launch::deferred,
+                    [&] {
+                      const DefaultFloatingPoint floating_point;
+                      return action();
+                    })
+      .get();
 }
 
 machine::Machine parsed(const std::string& machine_text) {
@@ -155,7 +161,8 @@ void NodeContext::save_tuning() const {
   const std::lock_guard lock(mutex_);
   if (!tuning_conditions_) return;
   const team::TuningHistory::Records changed = context_->tuning_history().changed();
-  if (!changed.empty()) write_tuning_file(options_.tuning_file, *tuning_conditions_, changed);
+  if (changed.empty()) return;
+  on_own_stack([&] { write_tuning_file(options_.tuning_file, *tuning_conditions_, changed); });
 }
 
 namespace {

@@ -12,6 +12,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/floating_point.h"
 #include "huddle/huddle.h"
 #include "mpi/back_end/job_exchange.h"
 #include "mpi/job_rank.h"
@@ -184,7 +185,15 @@ void Process::end() {
   real_.comm_rank(world_, &rank);
   std::string text;
   try {
-    if (const std::optional<JobReport> job = job_report()) text = delivered(*job);
+    if (const std::optional<JobReport> job = job_report()) {
+      text = delivered(*job);
+    } else if (rank == 0 && !options_.stats_file.empty()) {
+      warn(
+          fmt::format("{} is not written: the statistics of all ranks need at least two ranks, all "
+                      "on one node and with the same version of huddle; --stats prints those of "
+                      "rank 0",
+                      options_.stats_file));
+    }
   } catch (const std::exception& error) {
     warn(fmt::format("the report on all ranks is lost: {}", error.what()));
   }
@@ -307,6 +316,7 @@ bool Process::do_all_ranks_report(int ranks) {
 
 // Collective over the job if all ranks report. Returns the report on rank 0.
 std::optional<JobReport> Process::job_report() {
+  const DefaultFloatingPoint floating_point;
   int ranks = 0;
   if (real_.comm_size(world_, &ranks) != success || ranks < 2 || !do_all_ranks_report(ranks)) {
     return std::nullopt;

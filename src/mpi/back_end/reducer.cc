@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mpi/back_end/calls/side.h"
 #include "mpi/back_end/message.h"
 
 namespace huddle::mpi {
@@ -102,13 +103,15 @@ class Reducer::LaidOut {
  public:
   LaidOut(const Reducer& reducer, const void* packed, std::size_t count)
       : room_(room_bytes(reducer.facts_, count)),
-        address_(room_.data() + bytes_before(reducer.facts_, count)),
+        address_(moved(room_.data(), -first_offset(reducer.facts_, count))),
         view_(reducer.real_, reducer.comm_,
               {{address_, static_cast<Count>(count), reducer.type_}, &reducer.facts_}) {
     std::memcpy(view_.data(), packed, view_.bytes());
     view_.store();
   }
 
+  // May be outside the memory of the elements, which begin far from it if their datatype contains
+  // absolute addresses.
   void* address() const { return address_; }
   void pack(void* to) {
     view_.fetch();
@@ -120,21 +123,24 @@ class Reducer::LaidOut {
   static Aint to_last(const TypeFacts& facts, std::size_t count) {
     return count == 0 ? 0 : static_cast<Aint>(count - 1) * facts.extent;
   }
-  // Data may begin before an element's address.
-  static std::size_t bytes_before(const TypeFacts& facts, std::size_t count) {
-    const Aint before = std::max<Aint>(0, -facts.first_byte);
-    return static_cast<std::size_t>(before + std::max<Aint>(0, -to_last(facts, count)));
+  // Data may begin before an element and end behind it, and an operator may copy whole elements.
+  static Aint first_offset_of_element(const TypeFacts& facts) {
+    return std::min({facts.first_byte, facts.lower_bound, facts.lower_bound + facts.extent});
   }
-  // Data may end behind an element's extent, and an operator may copy whole extents.
+  static Aint last_offset_of_element(const TypeFacts& facts) {
+    return std::max({facts.first_byte + static_cast<Aint>(facts.span), facts.lower_bound,
+                     facts.lower_bound + facts.extent});
+  }
+  static Aint first_offset(const TypeFacts& facts, std::size_t count) {
+    return first_offset_of_element(facts) + std::min<Aint>(0, to_last(facts, count));
+  }
   static std::size_t room_bytes(const TypeFacts& facts, std::size_t count) {
-    const Aint end_of_data = facts.first_byte + static_cast<Aint>(facts.span);
-    const Aint after = std::max({Aint{0}, std::abs(facts.extent), end_of_data});
-    return bytes_before(facts, count) +
-           static_cast<std::size_t>(after + std::max<Aint>(0, to_last(facts, count)));
+    const Aint end = last_offset_of_element(facts) + std::max<Aint>(0, to_last(facts, count));
+    return static_cast<std::size_t>(end - first_offset(facts, count));
   }
 
   std::vector<std::byte> room_;
-  std::byte* address_;
+  void* address_;
   Dense view_;
 };
 

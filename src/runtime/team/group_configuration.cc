@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "common/error.h"
+#include "common/floating_point.h"
 #include "model/machine/machine_file.h"
 #include "runtime/select/choice.h"
 
@@ -35,6 +36,7 @@ namespace {
 }  // namespace
 
 Decision decide(const select::Request& request, const SelectionInputs& selection_inputs) {
+  const DefaultFloatingPoint floating_point;
   Decision decision;
   decision.number = selection_inputs.group()->decisions().next_number();
   const auto choice = select::choose(request, selection_inputs.locality(), selection_inputs.model(),
@@ -47,6 +49,7 @@ Decision decide(const select::Request& request, const SelectionInputs& selection
 
 AlternativeList list_alternatives(const select::Plan& usual, const select::Request& request,
                                   const SelectionInputs& selection_inputs) {
+  const DefaultFloatingPoint floating_point;
   try {
     std::vector<Alternative> list;
     for (const select::Candidate& one :
@@ -234,6 +237,7 @@ void AlternativeBook::add(const CallClass& of, const AlternativeList& list) noex
 std::shared_ptr<GroupConfiguration> agreed_group_configuration(const Context& context,
                                                                const Bootstrap& bootstrap,
                                                                AgreementBuffers& room) {
+  const DefaultFloatingPoint floating_point;
   const AgreedConfiguration agreed = agree_on_configuration(bootstrap, context, room);
   std::shared_ptr<GroupConfiguration> group;
   DerivedConfiguration mine;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/floating_point.h"
 #include "runtime/context/errors.h"
 #include "runtime/select/operation.h"
 #include "runtime/team/group_configuration.h"
@@ -557,6 +558,7 @@ std::string_view Team::latest_unserved() const {
 }
 
 select::Explanation Team::explain(const select::Request& request) const {
+  const DefaultFloatingPoint floating_point;
   select::Explanation explanation =
       select::explain(request, selection_inputs_->locality(), selection_inputs_->model(),
                       selection_inputs_->resources());

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/floating_point.h"
 #include "runtime/context/errors.h"
 #include "runtime/select/candidate.h"
 #include "runtime/team/group_configuration.h"
@@ -67,6 +68,7 @@ void Team::find_alternatives(Chosen& chosen, const select::Request& request) {
 
 // Collective. Postpones the set-up if the class's calls have not taken much longer than it would.
 void Team::set_up_alternative(Chosen& chosen) {
+  const DefaultFloatingPoint floating_point;
   std::optional<Alternative>& alternative = chosen.alternatives[turn_.which];
   const select::Plan& plan = alternative->plan;
   if (turn_.is_in_trial) {
@@ -87,6 +89,7 @@ void Team::set_up_alternative(Chosen& chosen) {
 
 // Collective.
 Turn Team::judged(const Turn& due) {
+  const DefaultFloatingPoint floating_point;
   Tuner::Verdict verdict;
   const std::span<const Tuner::Samples> by_rank = team_memory_.gather(tuner_.samples(due));
   if (rank_ == 0) verdict = tuner_.judge(due, by_rank);

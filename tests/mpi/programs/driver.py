@@ -31,6 +31,7 @@ import semantics
 import strangers
 import tools
 import tuning
+import unusual
 import verify
 
 GROUPS = {
@@ -75,16 +76,18 @@ GROUPS = {
     "strangers": strangers.strangers,
     "refusals": refusals.refusals,
     "other libm": refusals.other_libm,
+    "unusual arguments": unusual.arguments,
+    "environments": unusual.environments,
 }
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standard", "intel-standard")
 # `make test` runs these under Debian's MPIs: a minute for both.
 CORE = ("datatypes", "pairs", "exchanges", "blocks", "sizes", "communicators", "attributes", "threads", "errors",
         "children", "tools", "halves", "bindings", "reports", "tuning",
-        "repeats")
+        "repeats", "unusual arguments", "environments")
 # `make test-deep` runs these under the other MPIs, and all groups under Debian's.
 BRIEF = ("progress", "datatypes", "pairs", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
          "attributes", "errors", "different counts", "little stacks", "tools", "halves", "bindings", "sessions",
-         "heaps", "devices", "profiles", "reports", "tuning", "repeats")
+         "heaps", "devices", "profiles", "reports", "tuning", "repeats", "unusual arguments", "environments")
 # For the standard ABI of the same MPIs: only the layout of data and handles differs.
 BRIEF_STANDARD = ("datatypes", "pairs", "exchanges", "blocks", "communicators", "errors", "profiles")
 SKIPPED = 77

@@ -18,10 +18,9 @@ struct AnyAllgather : ForAll<BufferArgument, Output> {
     const FallbackReason fallback =
         ForAll<BufferArgument, Output>::check_arguments(process, communicator);
     if (fallback != FallbackReason::none || this->input.is_in_place()) return fallback;
-    const bool refused = this->is_refused_alias(this->input.address,
-                                                this->output.block(communicator.rank).place.address,
-                                                this->input.bytes());
-    return refused ? FallbackReason::invalid_arguments : fallback;
+    const bool is_refused =
+        is_refused_block(this->input.block(0), this->output.block(communicator.rank));
+    return is_refused ? FallbackReason::invalid_arguments : fallback;
   }
   // Returns whether this rank's own block is too large for its place in the output.
   bool is_truncated(const Communicator& communicator) const {

@@ -3,21 +3,24 @@
 
 #include "mpi/back_end/calls/alltoall.h"
 
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
 #include "mpi/back_end/carry_out.h"
 #include "mpi/back_end/dense_blocks.h"
 #include "mpi/back_end/mpi_names.h"
 
 namespace huddle::mpi {
 
-// The blocks that ranks send and receive have the same size. If the two sizes differ on one rank,
-// they must differ on all ranks, so that all of them fall back to the MPI.
+// A rank whose two block sizes differ takes part, because on the other ranks they may be equal.
 FallbackReason AlltoallCall::check_arguments(const Process& process,
                                              const Communicator& communicator) const {
   const FallbackReason fallback = ForAll::check_arguments(process, communicator);
   if (fallback != FallbackReason::none) return fallback;
-  const bool is_refused = !input.is_in_place() &&
-                          (input.bytes() != output.bytes() ||
-                           is_refused_alias(input.address, output.address, bytes(communicator)));
+  const bool is_refused = !input.is_in_place() && input.type == output.type &&
+                          input.count == output.count && input.count > 0 &&
+                          is_refused_alias(input.address, output.address);
   return is_refused ? FallbackReason::invalid_arguments : fallback;
 }
 
@@ -30,11 +33,30 @@ FallbackReason AlltoallCall::run(const Process& process, Communicator& communica
   } else {
     Dense from(process.real(), comm, input.all(communicator.ranks));
     from.fetch();
-    communicator.with_team(
-        [&](auto& team) { team.alltoall(from.data(), to.data(), output.bytes()); });
+    if (input.bytes() != output.bytes()) {
+      run_with_other_size(communicator, from.data(), to);
+    } else {
+      communicator.with_team(
+          [&](auto& team) { team.alltoall(from.data(), to.data(), output.bytes()); });
+    }
   }
   to.store();
   return FallbackReason::none;
+}
+
+// Receives blocks of the size that this rank sends, and copies the part for which there is room.
+// If the other ranks send blocks of another size, their calls differ from this one.
+void AlltoallCall::run_with_other_size(Communicator& communicator, const std::byte* from,
+                                       Dense& to) const {
+  const auto ranks = static_cast<std::size_t>(communicator.ranks);
+  std::vector<std::byte> received(ranks * input.bytes());
+  communicator.with_team([&](auto& team) { team.alltoall(from, received.data(), input.bytes()); });
+  to.fetch();
+  const std::size_t bytes = std::min(input.bytes(), output.bytes());
+  if (bytes == 0) return;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    std::memcpy(to.data() + rank * output.bytes(), received.data() + rank * input.bytes(), bytes);
+  }
 }
 
 int AlltoallCall::run_by_mpi(const UnderlyingMpi& real) const {
@@ -54,7 +76,9 @@ FallbackReason AnyAlltoallv::check_arguments(const Process& process,
                                              const Communicator& communicator) const {
   const FallbackReason fallback = ForAll::check_arguments(process, communicator);
   if (fallback != FallbackReason::none || input.is_in_place()) return fallback;
-  const bool is_refused = is_refused_alias(input.address, output.address, bytes(communicator));
+  const bool are_equal = input.counts().is_same_array(output.counts()) &&
+                         input.type() == output.type() && input.types() == output.types();
+  const bool is_refused = are_equal && is_refused_alias(input.address, output.address);
   return is_refused ? FallbackReason::invalid_arguments : fallback;
 }
 

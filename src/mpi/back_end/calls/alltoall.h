@@ -4,6 +4,7 @@
 // MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 #include "mpi/back_end/calls/side.h"
@@ -21,7 +22,11 @@ struct AlltoallCall : ForAll<BufferArgument, BufferArgument> {
     return are_plain(input, output);
   }
   std::size_t bytes(const Communicator& communicator) const {
-    return output.bytes_of_all(communicator.ranks);
+    return (input.is_in_place() ? output : input).bytes_of_all(communicator.ranks);
+  }
+  // Returns whether the blocks are larger than their places in the output.
+  bool is_truncated(const Communicator& /*communicator*/) const {
+    return !input.is_in_place() && input.bytes() > output.bytes();
   }
   std::optional<std::size_t> common_bytes(const Communicator& communicator) const {
     return bytes(communicator);
@@ -29,6 +34,9 @@ struct AlltoallCall : ForAll<BufferArgument, BufferArgument> {
   FallbackReason check_arguments(const Process& process, const Communicator& communicator) const;
   FallbackReason run(const Process& process, Communicator& communicator) const;
   int run_by_mpi(const UnderlyingMpi& real) const;
+
+ private:
+  void run_with_other_size(Communicator& communicator, const std::byte* from, Dense& to) const;
 };
 
 // Common part of MPI_Alltoallv and MPI_Alltoallw. Only the two ranks of a pair know the sizes of

@@ -51,6 +51,7 @@ int GatherCall::run_by_mpi(const UnderlyingMpi& real) const {
 }
 
 std::size_t GathervCall::bytes(const Communicator& communicator) const {
+  if (input.is_in_place() && !is_root(communicator)) return 0;  // an error
   return input.is_in_place() ? output.bytes(communicator.rank) : input.bytes();
 }
 
@@ -123,6 +124,7 @@ int ScatterCall::run_by_mpi(const UnderlyingMpi& real) const {
 }
 
 std::size_t ScattervCall::bytes(const Communicator& communicator) const {
+  if (output.is_in_place() && !is_root(communicator)) return 0;  // an error
   return output.is_in_place() ? input.bytes(communicator.rank) : output.bytes();
 }
 

@@ -66,7 +66,7 @@ struct AnyGather {
   // Requires: this rank is the root and its output is valid.
   FallbackReason verdict_of_root() const {
     const bool is_refused =
-        !input.is_in_place() && is_refused_at_root(input.block(0), output.block(root));
+        !input.is_in_place() && is_refused_block(input.block(0), output.block(root));
     return is_refused ? FallbackReason::invalid_arguments : FallbackReason::none;
   }
   Part given() const { return input.is_in_place() ? output.block(root) : input.block(0); }
@@ -155,7 +155,7 @@ struct AnyScatter {
   // Requires: input and output are valid.
   bool is_alias_at_root(const Communicator& communicator) const {
     return is_root(communicator) && !output.is_in_place() &&
-           is_refused_at_root(input.block(root), output.block(0));
+           is_refused_block(input.block(root), output.block(0));
   }
 };
 

@@ -36,7 +36,8 @@ bool VectorBufferArgument::is_valid(int ranks) const {
   if (!is_listed()) return false;
   for (int rank = 0; rank < ranks; ++rank) {
     const Count count = counts_[rank];
-    if (count != 0 && !is_valid_buffer(address, count, facts(rank))) return false;
+    // A block of MPI_BOTTOM may have an absolute address as its displacement.
+    if (count != 0 && !is_valid_buffer(block(rank).place.address, count, facts(rank))) return false;
   }
   return true;
 }

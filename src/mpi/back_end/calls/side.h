@@ -32,6 +32,9 @@ class ProgramNumbers {
   Wide operator[](int i) const { return is_wide_ ? wide_[i] : narrow_[i]; }
   // Return the array as the program passed it: narrow() or wide(), the other is null.
   bool is_wide() const { return is_wide_; }
+  bool is_same_array(const ProgramNumbers& other) const {
+    return narrow_ == other.narrow_ && wide_ == other.wide_;
+  }
   const int* narrow() const { return narrow_; }
   const Wide* wide() const { return wide_; }
 
@@ -76,11 +79,11 @@ inline void* moved(void* address, Aint bytes) {
   return reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(address) + bytes);
 }
 
-// Returns whether the MPI rejects a root whose own block has the same address in the input and the
+// Returns whether the MPI rejects a rank whose own block has the same address in the input and the
 // output, without MPI_IN_PLACE. Returns true only if every MPI with this check rejects it, because
-// the other ranks have entered the call. MPIs compute the block's address from type sizes, not
+// the other ranks may have entered the call. MPIs compute the block's address from type sizes, not
 // extents, hence the test for dense types.
-inline bool is_refused_at_root(const Part& given, const Part& gotten) {
+inline bool is_refused_block(const Part& given, const Part& gotten) {
   return aliases_are_refused && given.place.address == gotten.place.address &&
          given.place.address != bottom && given.place.type == gotten.place.type &&
          given.place.count == gotten.place.count && given.bytes() > 0 && given.facts->dense;
@@ -256,9 +259,10 @@ struct ForAll {
   }
 
  protected:
-  // Returns whether the MPI rejects input and output buffers that are equal without MPI_IN_PLACE.
-  static bool is_refused_alias(const void* from, const void* to, std::size_t bytes) {
-    return aliases_are_refused && from == to && from != bottom && bytes > 0;
+  // Returns whether the MPI rejects equal addresses of input and output without MPI_IN_PLACE, if
+  // the other arguments of both are equal. If they differ, the data may be in different places.
+  static bool is_refused_alias(const void* from, const void* to) {
+    return aliases_are_refused && from == to && from != bottom;
   }
 };
 
