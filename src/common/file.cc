@@ -76,6 +76,11 @@ void replace(std::string_view text, const std::string& path) {
 
 }  // namespace
 
+FileDescriptor above_standard_streams(FileDescriptor file) {
+  if (!file.is_open() || file.number() > STDERR_FILENO) return file;
+  return FileDescriptor(::fcntl(file.number(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+}
+
 bool is_toml_path(std::string_view word) {
   return word.find('/') != std::string_view::npos || word.ends_with(".toml");
 }

@@ -52,6 +52,11 @@ class FileDescriptor {
   int number_ = -1;
 };
 
+// Returns a descriptor of the same file whose number is not that of a standard stream, which the
+// program may have closed. Otherwise its output would be written to the file. Returns one that is
+// not open, and sets errno, if none is left.
+FileDescriptor above_standard_streams(FileDescriptor file);
+
 // Returns whether a word is the path of a TOML file: it contains a slash or ends in .toml. Any
 // other word is a name that is searched for in known folders.
 bool is_toml_path(std::string_view word);

@@ -33,8 +33,9 @@ bool is_sampled(std::uint64_t number, std::uint64_t stride) {
 }
 
 void GroupCalls::thin(std::size_t most_calls) {
-  constexpr std::uint64_t most_stride = std::uint64_t{1} << 62;
-  while (sample.size() > std::max<std::size_t>(1, most_calls) && stride < most_stride) {
+  const auto is_first = [](const TimedCall& one) { return one.number == 0; };
+  while (sample.size() > std::max<std::size_t>(1, most_calls) &&
+         !std::all_of(sample.begin(), sample.end(), is_first)) {
     stride *= 2;
     std::erase_if(sample, [this](const TimedCall& one) { return !is_sampled(one.number, stride); });
   }

@@ -77,6 +77,7 @@ class MatchedCall {
              std::size_t at) {
     entries_ = {};
     const std::uint64_t number = samples.front()[at]->number;
+    is_first_ = number == 0;
     for (std::size_t rank = 0; rank < calls_.size(); ++rank) {
       const GroupCalls& log = *group.logs[rank];
       const TimedCall& call = *samples[rank][at];
@@ -93,6 +94,8 @@ class MatchedCall {
     return true;
   }
   const CallKind& kind() const { return *kind_; }
+  // Returns whether it is the first call of its kind, which every sample contains.
+  bool is_first() const { return is_first_; }
   std::size_t last() const { return last_; }
   double ns(std::size_t rank) const { return calls_[rank].ns(); }
   double waiting_ns(std::size_t rank) const {
@@ -112,6 +115,7 @@ class MatchedCall {
   select::EntryTimes entries_;
   const CallKind* kind_ = nullptr;  // on all ranks
   std::size_t last_ = 0;
+  bool is_first_ = false;
 };
 
 using Divisions = std::map<CallKind, Division>;
@@ -141,15 +145,18 @@ Divisions divisions_of(const Group& group, std::vector<Lateness>& late) {
     division.waiting_ns.resize(ranks);
     division.total_ns.resize(ranks);
     double longest_ns = 0;
+    // The number of calls that this one stands for.
+    const std::uint64_t weight = call.is_first() ? 1 : stride;
+    const auto factor = static_cast<double>(weight);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const double waiting_ns = call.waiting_ns(rank);
-      division.waiting_ns[rank] += waiting_ns;
-      division.total_ns[rank] += call.ns(rank);
+      division.waiting_ns[rank] += factor * waiting_ns;
+      division.total_ns[rank] += factor * call.ns(rank);
       longest_ns = std::max(longest_ns, call.ns(rank) - waiting_ns);
     }
     division.longest_ns.push_back(longest_ns);
-    here[call.last()].last += stride;
-    here[call.last()].late_ns += static_cast<double>(stride) * call.late_ns();
+    here[call.last()].last += weight;
+    here[call.last()].late_ns += factor * call.late_ns();
   }
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     Lateness& of_job = late[static_cast<std::size_t>(group.members[rank])];

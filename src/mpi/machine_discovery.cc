@@ -123,10 +123,13 @@ MachineDiscovery::MachineDiscovery(const std::string& machine_file) {
         fmt::format("cannot create a pipe to {}: {}", program, std::strerror(errno)));
   }
   output_ = FileDescriptor(ends[0]);
-  const FileDescriptor low_input(ends[1]);
-  // If the program has closed its standard output, the pipe may have this number, and dup2() would
-  // leave the descriptor as it is, to be closed by execve().
-  const FileDescriptor input(fcntl(low_input.number(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  // dup2() would leave a descriptor that has the number of standard output already as it is, to be
+  // closed by execve().
+  const FileDescriptor input = above_standard_streams(FileDescriptor(ends[1]));
+  if (!input.is_open()) {
+    throw FailureError(
+        fmt::format("cannot create a pipe to {}: {}", program, std::strerror(errno)));
+  }
   std::string file = machine_file;
   const std::array<char*, 3> words = {program.data(), file.empty() ? nullptr : file.data(),
                                       nullptr};

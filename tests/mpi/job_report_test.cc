@@ -214,6 +214,20 @@ TEST(JobReport, SampleContainsEveryKindOfCall) {
   EXPECT_NEAR(report.waiting_seconds.most, 30e-6 * rounds, 1e-6 * rounds);
 }
 
+// Every sample contains the first call, which often takes longest.
+TEST(JobReport, TheFirstCallStandsForItselfOnly) {
+  LoggedJob job(2);
+  constexpr int calls = 50'000;
+  for (int call = 0; call < calls; ++call) {
+    const double at = 100.0 * call + 100'000;
+    const double enter = call == 0 ? 0 : at;
+    job.call(Operation::allreduce, 8, {{enter, at + 20}, {at + 10, at + 20}});
+  }
+  const JobReport report = job.report();
+  ASSERT_TRUE(report.late);
+  EXPECT_THAT(report.late->late_ns, DoubleNear(12e3, 1e3)) << "10 us, and once 100 ms";
+}
+
 TEST(JobReport, RankReportSurvivesItsBytes) {
   LoggedJob job(2);
   job.call(Operation::scatterv, 100, {{0, 1}, {0, 2}}, 1);

@@ -14,7 +14,6 @@
 #include <string_view>
 
 #include "common/error.h"
-#include "common/floating_point.h"
 #include "runtime/internode/node_discovery.h"
 #include "runtime/team/bootstrap.h"
 #include "runtime/team/preparation.h"
@@ -154,7 +153,6 @@ void Activation::leave(Communicator& communicator) noexcept {
 // A rank that lacks the memory to translate the ranks still takes part in the agreement, so that
 // all ranks get the same result.
 void Activation::activate(Communicator& communicator) {
-  const DefaultFloatingPoint floating_point;
   communicator.fallback = FallbackReason::none;
   communicator.why =
       team::RankError::of([&] { communicator.fallback = resolve_members(communicator); });

@@ -208,6 +208,7 @@ void fill_table(internode::SetUpExchange& exchange, const internode::RankPlaces&
 
 // Returns the predicted times of a node's team. A team of one rank has nothing to do.
 internode::NodeTimes times_of(const team::Team& team) {
+  const DefaultFloatingPoint floating_point;
   return internode::NodeTimes::of([&](const select::Request& part) -> std::int64_t {
     if (team.ranks() == 1) return 0;
     const select::Explanation explanation = team.explain(part);

@@ -183,22 +183,19 @@ void Process::note_other_launcher() {
 void Process::end() {
   int rank = 0;
   real_.comm_rank(world_, &rank);
+  const bool speaks = rank == 0 && (!is_alone_among_many_ || is_launchers_speaker_);
   std::string text;
   try {
     if (const std::optional<JobReport> job = job_report()) {
       text = delivered(*job);
-    } else if (rank == 0 && !options_.stats_file.empty()) {
-      warn(
-          fmt::format("{} is not written: the statistics of all ranks need at least two ranks, all "
-                      "on one node and with the same version of huddle; --stats prints those of "
-                      "rank 0",
-                      options_.stats_file));
+    } else if (speaks) {
+      note_missing_report();
     }
   } catch (const std::exception& error) {
     warn(fmt::format("the report on all ranks is lost: {}", error.what()));
   }
   if (rank == 0) save_tuning();
-  print_reports(rank == 0 && (!is_alone_among_many_ || is_launchers_speaker_), text);
+  print_reports(speaks, text);
   mpi_progress_.stop();
   inter_node_.end();
   types_.end();
@@ -247,8 +244,20 @@ void Process::report_verification_at_exit() {
 
 void Process::leave() {
   if (pid_ != getpid()) return;
-  if (is_reporting_rank()) save_tuning();
+  if (is_reporting_rank()) {
+    save_tuning();
+    note_missing_report();
+  }
   print_reports(is_reporting_rank(), {});
+}
+
+void Process::note_missing_report() {
+  if (options_.stats_file.empty() || ended_.load()) return;
+  warn(
+      fmt::format("{} is not written: statistics of all ranks need a program that calls MPI_Init, "
+                  "with at least two ranks, all on one node and with the same version of huddle; "
+                  "--stats prints those of rank 0",
+                  options_.stats_file));
 }
 
 void Process::save_tuning() noexcept {

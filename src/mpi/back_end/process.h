@@ -106,6 +106,7 @@ class Process {
   void start_heap();
   void note_other_launcher();
   void save_tuning() noexcept;
+  void note_missing_report();
   void print_reports(bool speaks, const std::string& job_report);
   CallLog* new_log_of(const Communicator& communicator);
   bool do_all_ranks_report(int ranks);

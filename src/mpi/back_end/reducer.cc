@@ -3,7 +3,7 @@
 #include "mpi/back_end/reducer.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -131,8 +131,13 @@ class Reducer::LaidOut {
     return std::max({facts.first_byte + static_cast<Aint>(facts.span), facts.lower_bound,
                      facts.lower_bound + facts.extent});
   }
+  // Returns the offset at which the room begins. Elements keep the alignment that they have in the
+  // program, and an operator may also copy what precedes the data of a structure.
   static Aint first_offset(const TypeFacts& facts, std::size_t count) {
-    return first_offset_of_element(facts) + std::min<Aint>(0, to_last(facts, count));
+    constexpr Aint alignment = alignof(std::max_align_t);
+    constexpr Aint largest_structure = 4096;
+    const Aint first = first_offset_of_element(facts) + std::min<Aint>(0, to_last(facts, count));
+    return first >= 0 && first <= largest_structure ? 0 : first & ~(alignment - 1);
   }
   static std::size_t room_bytes(const TypeFacts& facts, std::size_t count) {
     const Aint end = last_offset_of_element(facts) + std::max<Aint>(0, to_last(facts, count));

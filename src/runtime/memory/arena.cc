@@ -86,11 +86,12 @@ FileDescriptor make_memfd() {
   FileDescriptor file(memfd_create("huddle", MFD_CLOEXEC | MFD_NOEXEC_SEAL));
   if (!file.is_open() && errno == EINVAL)
     file = FileDescriptor(memfd_create("huddle", MFD_CLOEXEC));
-  return file;
+  return above_standard_streams(std::move(file));
 }
 
 FileDescriptor make_file_in(const std::string& folder) {
-  FileDescriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  FileDescriptor file = above_standard_streams(
+      FileDescriptor(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)));
   if (file.is_open()) return file;
   throw FailureError(fmt::format(
       "cannot create a shared memory file in {}: {}; use a folder that supports O_TMPFILE and that "

@@ -237,11 +237,11 @@ void AlternativeBook::add(const CallClass& of, const AlternativeList& list) noex
 std::shared_ptr<GroupConfiguration> agreed_group_configuration(const Context& context,
                                                                const Bootstrap& bootstrap,
                                                                AgreementBuffers& room) {
-  const DefaultFloatingPoint floating_point;
   const AgreedConfiguration agreed = agree_on_configuration(bootstrap, context, room);
   std::shared_ptr<GroupConfiguration> group;
   DerivedConfiguration mine;
   mine.rank_error = RankError::of([&] {
+    const DefaultFloatingPoint floating_point;
     group = std::make_shared<GroupConfiguration>(agreed, context);
     mine.digest = group->digest();
     if (bootstrap.rank == 0) mine.queue_bytes = group->best_queue();

@@ -68,13 +68,14 @@ void Team::find_alternatives(Chosen& chosen, const select::Request& request) {
 
 // Collective. Postpones the set-up if the class's calls have not taken much longer than it would.
 void Team::set_up_alternative(Chosen& chosen) {
-  const DefaultFloatingPoint floating_point;
   std::optional<Alternative>& alternative = chosen.alternatives[turn_.which];
   const select::Plan& plan = alternative->plan;
   if (turn_.is_in_trial) {
-    const std::uint32_t own = rank_ == 0 ? tuner_.calls_that_justify(turn_, engine_.set_up_ns(plan),
-                                                                     alternative->predicted_ns)
-                                         : 0;
+    std::uint32_t own = 0;
+    if (rank_ == 0) {
+      const DefaultFloatingPoint floating_point;
+      own = tuner_.calls_that_justify(turn_, engine_.set_up_ns(plan), alternative->predicted_ns);
+    }
     const std::uint32_t calls = team_memory_.gather(own).front();
     if (calls > 0) return tuner_.postpone_alternative(turn_, calls);
   }
@@ -89,10 +90,12 @@ void Team::set_up_alternative(Chosen& chosen) {
 
 // Collective.
 Turn Team::judged(const Turn& due) {
-  const DefaultFloatingPoint floating_point;
   Tuner::Verdict verdict;
   const std::span<const Tuner::Samples> by_rank = team_memory_.gather(tuner_.samples(due));
-  if (rank_ == 0) verdict = tuner_.judge(due, by_rank);
+  if (rank_ == 0) {
+    const DefaultFloatingPoint floating_point;
+    verdict = tuner_.judge(due, by_rank);
+  }
   const Turn next = tuner_.accept(due, team_memory_.gather(verdict).front());
   const std::optional<Tuner::Result>& result = tuner_.latest_result();
   if (rank_ == 0 && verdict.is_final && result && result->record.median_ns > 0)

@@ -74,6 +74,15 @@ def as_text(bench):
         bench.expect(outcome.err.count(words) == 1, f"a job without huddle: '{words}' is missing: {outcome.err}")
 
 
+def missing(bench):
+    """A single rank has no statistics of all ranks."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = f"{folder}/stats.json"
+        outcome = bench.run(bench.program("zero_bytes", sources=("c/collectives.c",)), 1, settings={"STATS": file})
+        bench.passes("statistics of one rank in a file", outcome)
+        bench.expect(outcome.err.count(f"{file} is not written") == 1, f"no warning: {outcome.err}")
+
+
 def of_zero_bytes(bench):
     """No prediction exists for such calls."""
     program = bench.program("zero_bytes", sources=("c/collectives.c",))
@@ -99,5 +108,6 @@ def reports(bench, thorough):
     del thorough
     in_a_file(bench)
     of_zero_bytes(bench)
+    missing(bench)
     as_text(bench)
     with_a_stranger(bench)

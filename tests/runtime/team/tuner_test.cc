@@ -580,7 +580,7 @@ TEST(TunedTeam, MovesTheSameDataByEveryImplementation) {
     Context context(generic_options(four_cores, 256 * MiB));
     Team team(context, place);
     for (const Operation operation : select::operations) {
-      for (const std::size_t bytes : {std::size_t{8}, std::size_t{100'000}}) {
+      for (const std::size_t bytes : {std::size_t{8}, std::size_t{30'000}}) {
         std::vector<Implementation> by;
         Implementation kept = Implementation::chosen;
         for (unsigned seed = 0; seed < first_trial; ++seed) {
