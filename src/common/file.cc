@@ -30,16 +30,6 @@ namespace fs = std::filesystem;
   throw FailureError(fmt::format("cannot write {}: {}", path, reason));
 }
 
-// Returns false with EFBIG if a file of this size exceeds RLIMIT_FSIZE: the kernel would end the
-// process with SIGXFSZ instead.
-bool may_write(std::size_t bytes) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return true;
-  if (bytes <= limit.rlim_cur) return true;
-  errno = EFBIG;
-  return false;
-}
-
 bool write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
@@ -58,7 +48,10 @@ void write_into(std::string_view text, const std::string& path) {
 }
 
 bool write_new(std::string_view text, const std::string& path) {
-  if (!may_write(text.size())) return false;
+  if (exceeds_file_size_limit(text.size())) {
+    errno = EFBIG;
+    return false;
+  }
   constexpr mode_t readable_by_all = 0644;
   FileDescriptor file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, readable_by_all));
@@ -75,6 +68,12 @@ void replace(std::string_view text, const std::string& path) {
 }
 
 }  // namespace
+
+bool exceeds_file_size_limit(std::size_t bytes) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return false;
+  return bytes > limit.rlim_cur;
+}
 
 FileDescriptor above_standard_streams(FileDescriptor file) {
   if (!file.is_open() || file.number() > STDERR_FILENO) return file;

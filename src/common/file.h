@@ -57,6 +57,10 @@ class FileDescriptor {
 // not open, and sets errno, if none is left.
 FileDescriptor above_standard_streams(FileDescriptor file);
 
+// Returns whether a file of this size would exceed RLIMIT_FSIZE: the kernel would end the process
+// with SIGXFSZ instead of returning an error.
+bool exceeds_file_size_limit(std::size_t bytes);
+
 // Returns whether a word is the path of a TOML file: it contains a slash or ends in .toml. Any
 // other word is a name that is searched for in known folders.
 bool is_toml_path(std::string_view word);

@@ -6,6 +6,7 @@
 
 #include "huddle/huddle.h"
 #include "mpi/job_report.h"
+#include "runtime/select/explain_json.h"
 
 namespace huddle::mpi {
 namespace {
@@ -50,9 +51,7 @@ Json trials_json(const Stats::Trials& trials) {
     const auto& [median_ns, plan] = latest.tried[by];
     if (median_ns == 0) continue;
     Json& one = json[implementation_names[by]] = {{"transfer_ns", median_ns}};
-    if (!plan.algorithm.empty()) one["algorithm"] = plan.algorithm;
-    if (plan.piece_bytes > 0) one["piece_bytes"] = plan.piece_bytes;
-    if (plan.copy_method) one["copy_method"] = name(*plan.copy_method);
+    select::add_features(one, plan);
   }
   return json;
 }

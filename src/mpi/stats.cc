@@ -197,13 +197,12 @@ std::string Stats::trials_text() const {
       "operation", "up to", "trials", "huddle", "alternative", "MPI");
   for (const auto& [call_class, trials] : trials_) {
     const auto& [operation, bytes] = call_class;
-    const bool has_size =
-        operation != select::Operation::barrier && !select::has_pairwise_sizes(operation);
-    text += fmt::format("{:<22}{:>6}{:>8}  {:<20} {:<20} {}\n", select::name(operation),
-                        has_size ? size_text(static_cast<double>(bytes)) : "-", trials.count,
-                        time_of(trials.latest, team::Implementation::chosen),
-                        time_of(trials.latest, team::Implementation::alternative),
-                        time_of(trials.latest, team::Implementation::outside));
+    text += fmt::format(
+        "{:<22}{:>6}{:>8}  {:<20} {:<20} {}\n", select::name(operation),
+        select::has_common_size(operation) ? size_text(static_cast<double>(bytes)) : "-",
+        trials.count, time_of(trials.latest, team::Implementation::chosen),
+        time_of(trials.latest, team::Implementation::alternative),
+        time_of(trials.latest, team::Implementation::outside));
   }
   return text;
 }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "runtime/team/tuning_history.h"
@@ -33,10 +32,7 @@ struct StoredTuning {
 // have. Throws InputError if the file cannot be read or contains something else.
 std::vector<StoredTuning> stored_tunings(const std::string& path);
 
-// Returns a text that differs between different texts, with high probability.
-std::string digest_text(std::string_view text);
-
-// Returns those of these conditions.
+// The same, but returns only the records of these conditions.
 team::TuningHistory::Records read_tuning_file(const std::string& path,
                                               const TuningConditions& conditions);
 // Adds the records to the file, or replaces those of the same calls. Throws InputError if the file

@@ -22,6 +22,7 @@
 #include "mpi/stats.h"
 #include "runtime/memory/copy_method.h"
 #include "runtime/select/candidate.h"
+#include "runtime/select/explain_json.h"
 #include "runtime/select/operation.h"
 
 namespace huddle::mpi {
@@ -146,9 +147,7 @@ Json result_of(const TuningConditions& conditions, const TuningHistory::Key& key
                  {"most_bytes", key.tuned_class.most_bytes},
                  {"mpi_may_run", key.tuned_class.may_run_outside},
                  {"kept", implementation_names[static_cast<std::size_t>(record.kept)]}};
-  if (!record.plan.algorithm.empty()) result["algorithm"] = record.plan.algorithm;
-  if (record.plan.piece_bytes > 0) result["piece_bytes"] = record.plan.piece_bytes;
-  if (record.plan.copy_method) result["copy_method"] = name(*record.plan.copy_method);
+  select::add_features(result, record.plan);
   result["transfer_ns"] = record.median_ns;
   result["calls_until_next_trial"] = record.calls_until_next;
   result["next_alternative"] = record.next_alternative;
@@ -172,16 +171,6 @@ void reading(const std::string& path, Read read) {
 }
 
 }  // namespace
-
-// The hash FNV-1a.
-std::string digest_text(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char letter : text) {
-    hash ^= static_cast<unsigned char>(letter);
-    hash *= 0x100000001b3;
-  }
-  return fmt::format("{:016x}", hash);
-}
 
 std::vector<StoredTuning> stored_tunings(const std::string& path) {
   std::vector<StoredTuning> all;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <optional>
 #include <string>
@@ -38,6 +39,10 @@ auto on_own_stack(Action action) {
                       return action();
                     })
       .get();
+}
+
+std::string digest_of(const std::string& text) {
+  return fmt::format("{:016x}", std::hash<std::string>()(text));
 }
 
 machine::Machine parsed(const std::string& machine_text) {
@@ -150,7 +155,7 @@ void NodeContext::make(const std::string& machine_text) {
     tuning_conditions_ = TuningConditions{.mpi = mpi_(),
                                           .huddle = huddle_version(),
                                           .machine = options.machine.name,
-                                          .figures = digest_text(machine_text),
+                                          .figures = digest_of(machine_text),
                                           .has_heap = heap_.has_value()};
     options.tuning_records = earlier_records(options_.tuning_file, *tuning_conditions_);
   }

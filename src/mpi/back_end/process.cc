@@ -325,7 +325,6 @@ bool Process::do_all_ranks_report(int ranks) {
 
 // Collective over the job if all ranks report. Returns the report on rank 0.
 std::optional<JobReport> Process::job_report() {
-  const DefaultFloatingPoint floating_point;
   int ranks = 0;
   if (real_.comm_size(world_, &ranks) != success || ranks < 2 || !do_all_ranks_report(ranks)) {
     return std::nullopt;
@@ -338,6 +337,7 @@ std::optional<JobReport> Process::job_report() {
   }
   const std::vector<RankReport> by_rank = gathered_reports(real_, world_, std::move(mine));
   if (by_rank.empty()) return std::nullopt;
+  const DefaultFloatingPoint floating_point;
   return huddle::mpi::job_report(by_rank, options_.off ? predict_with(by_rank) : Prediction());
 }
 

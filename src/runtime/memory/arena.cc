@@ -106,12 +106,9 @@ struct stat status_of(int file) {
   return status;
 }
 
-// Throws FailureError if `bytes` exceeds RLIMIT_FSIZE: the kernel would kill the process with
-// SIGXFSZ instead of returning an error.
+// Throws FailureError if the limit on file sizes forbids `bytes`.
 void check_file_size_limit(std::size_t bytes) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
-  if (bytes <= limit.rlim_cur) return;
+  if (!exceeds_file_size_limit(bytes)) return;
   throw FailureError(fmt::format(
       "{} of shared memory exceed the limit on file sizes of this process; raise it with "
       "`ulimit -f`",

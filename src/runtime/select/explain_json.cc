@@ -35,6 +35,12 @@ nlohmann::ordered_json explanation_object(const Explanation& explanation) {
           {"refused_paths", refused}};
 }
 
+void add_features(nlohmann::ordered_json& object, const PlanFeatures& plan) {
+  if (!plan.algorithm.empty()) object["algorithm"] = plan.algorithm;
+  if (plan.piece_bytes > 0) object["piece_bytes"] = plan.piece_bytes;
+  if (plan.copy_method) object["copy_method"] = memory::name(*plan.copy_method);
+}
+
 std::string explanation_json(const Explanation& explanation) {
   return explanation_object(explanation).dump(2);
 }

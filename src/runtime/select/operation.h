@@ -161,6 +161,10 @@ std::optional<Operation> operation_named(std::string_view word);
 constexpr bool has_pairwise_sizes(Operation operation) {
   return traits_of(operation).has_pairwise_sizes;
 }
+// Returns whether calls have a size that all ranks know. Those of a barrier have no size.
+constexpr bool has_common_size(Operation operation) {
+  return operation != Operation::barrier && !has_pairwise_sizes(operation);
+}
 constexpr Operation regular_form(Operation operation) { return traits_of(operation).regular_form; }
 constexpr bool reduces(Operation operation) { return traits_of(operation).reduces; }
 constexpr bool reduces_to_blocks(Operation operation) {

@@ -15,7 +15,7 @@ Context::Context(ContextOptions options, const CgroupLimits& limits)
       processors_(limits.processors.value_or(0)),
       cpus_at_start_(team::cpus_at_start(limits)),
       peers_(std::make_shared<memory::Arena>(options_.arena)),
-      tuning_history_(options_.tuning_records) {
+      tuning_history_(std::exchange(options_.tuning_records, {})) {
   if (options_.machine_text.empty()) {
     options_.machine_text = machine::format_machine(options_.machine);
   }

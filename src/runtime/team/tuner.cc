@@ -237,7 +237,7 @@ Turn Tuner::step(Class& call_class) {
 Turn Tuner::recall(const TunedCall& call, const Recalled& recalled) {
   Class& call_class = *find(call);
   call_class.has_recalled = true;
-  // Guards the bits of reductions against a file that somebody has edited.
+  // Otherwise a record of another class would change the bits of reductions.
   const bool is_allowed =
       recalled.kept != Implementation::outside || may_run_outside(call_class.key);
   if (!recalled.is_known || !is_allowed) return step(call_class);

@@ -103,8 +103,8 @@ class Tuner {
     for (const Round& round : rounds) calls += round.block_calls * round.most_contenders;
     return calls;
   }();
-  // Even if the calls of an unfinished trial took twice as long as the others, they are at most one
-  // percent of so many calls.
+  // The gap after an unfinished trial. Even if its calls took twice as long as the others, they
+  // cost at most one percent of the time of this number of calls.
   static constexpr std::uint32_t calls_after_unfinished = 100 * calls_in_trial;
 
  public:
@@ -148,12 +148,12 @@ class Tuner {
     std::array<Tried, implementation_count> tried{};
   };
 
-  // What an earlier tuner of these ranks has found out about a class. Rank 0 determines it, and it
-  // holds on all ranks.
+  // The result of an earlier tuner of these ranks for a class. Rank 0 looks it up, and it holds on
+  // all ranks.
   struct Recalled {
     bool is_known = false;
     Implementation kept = Implementation::chosen;
-    // Of the alternative that is kept, if one is: at least first_recalled_number.
+    // The number of the alternative that is kept, if one is; at least first_recalled_number.
     std::uint16_t number = first_recalled_number;
     std::uint16_t next_alternative = 0;
     std::uint8_t confirmations = 0;

@@ -35,8 +35,8 @@ class TuningHistory {
   std::optional<TuningRecord> find(std::span<const int> cpus, const TunedClass& of) const noexcept;
   // Adds or replaces a record. Does nothing if memory is exhausted.
   void note(std::span<const int> cpus, const TunedClass& of, const TuningRecord& record) noexcept;
-  // Notes that so many calls remain until the next trial of a class that has a record. If several
-  // teams note different numbers, the lowest one holds.
+  // Notes how many calls remain until the next trial of a class that has a record. If several teams
+  // note different numbers, the lowest one holds.
   void note_calls(std::span<const int> cpus, const TunedClass& of,
                   std::uint32_t calls_until_next) noexcept;
   // Returns the records that differ from those at the start.

@@ -28,10 +28,6 @@ namespace {
 
 using team::Implementation;
 
-bool has_size(select::Operation operation) {
-  return operation != select::Operation::barrier && !select::has_pairwise_sizes(operation);
-}
-
 // The first choices of the teams of a file. Most results have one of a few sets of CPUs.
 class FirstChoices {
  public:
@@ -44,7 +40,7 @@ class FirstChoices {
     if (select::has_pairwise_sizes(operation) || !are_known(stored.key.cpus)) return std::nullopt;
     const select::Request request{
         .operation = operation,
-        .bytes = has_size(operation) ? stored.key.tuned_class.most_bytes : 0,
+        .bytes = has_common_size(operation) ? stored.key.tuned_class.most_bytes : 0,
         .element_bytes = select::reduces(operation) ? sizeof(double) : 1};
     const node::RankLocality locality = node::locality(model_.machine().topology, stored.key.cpus);
     const select::Explanation explanation =
@@ -116,7 +112,7 @@ namespace {
 // of the reduction, so the MPI does not take part in trials.
 std::string call_text(const team::TunedClass& of) {
   std::string text(name(of.operation));
-  if (has_size(of.operation))
+  if (has_common_size(of.operation))
     text += fmt::format(" up to {}", size_text(static_cast<double>(of.most_bytes)));
   return of.may_run_outside ? text : text + ", only huddle";
 }

@@ -6,6 +6,7 @@
 
 #include "huddle/huddle.h"
 #include "mpi/stats.h"
+#include "runtime/select/explain_json.h"
 #include "runtime/select/operation.h"
 #include "tools/cli/document_json.h"
 #include "tools/cli/explain/explain_tuning.h"
@@ -31,9 +32,7 @@ std::string explain_tuning_json(const TuningExplained& explained) {
            {"most_bytes", stored.key.tuned_class.most_bytes},
            {"mpi_may_run", stored.key.tuned_class.may_run_outside},
            {"kept", mpi::implementation_names[static_cast<std::size_t>(record.kept)]}};
-    if (!record.plan.algorithm.empty()) row["algorithm"] = record.plan.algorithm;
-    if (record.plan.piece_bytes > 0) row["piece_bytes"] = record.plan.piece_bytes;
-    if (record.plan.copy_method) row["copy_method"] = name(*record.plan.copy_method);
+    select::add_features(row, record.plan);
     row["transfer_ns"] = record.median_ns;
     if (predicted)
       row["predicted"] = {{"algorithm", predicted->algorithm}, {"predicted_ns", predicted->ns}};
