@@ -4,6 +4,7 @@
 #include "runtime/api/collectives.h"
 
 #include <fmt/format.h>
+#include <optional>
 #include <vector>
 
 #include "runtime/memory/types.h"
@@ -155,6 +156,25 @@ std::vector<Block> blocks_of(const Team& team, const huddle_block* blocks) {
   return list;
 }
 
+using OwnSizesError = std::optional<UsageError>;
+
+// Protocols compare the sizes of blocks between ranks only. If this rank passes two sizes for its
+// block to itself, makes the block empty, and returns the error to throw after the other blocks
+// have been exchanged.
+OwnSizesError drop_own_if_sizes_differ(const Team& team, std::size_t& sent_bytes,
+                                       std::size_t& expected_bytes) {
+  if (sent_bytes == expected_bytes) return std::nullopt;
+  UsageError error(fmt::format("rank {} sends {} bytes to itself, but expects {}", team.rank(),
+                               sent_bytes, expected_bytes));
+  sent_bytes = 0;
+  expected_bytes = 0;
+  return error;
+}
+
+void throw_if_any(const OwnSizesError& error) {
+  if (error) throw UsageError(*error);
+}
+
 bool is_empty(const Team& team, const Blocks& blocks) { return blocks.largest(team.ranks()) == 0; }
 
 // Returns the blocks that the counts describe: contiguous, in rank order, measured in elements.
@@ -242,11 +262,14 @@ huddle_status huddle_alltoall(huddle_team* team, const void* input, void* output
 huddle_status huddle_alltoallv(huddle_team* team, const void* input, const huddle_block* outgoing,
                                void* output, const huddle_block* incoming) {
   return collective(team, [&](Team& of) {
-    const auto out = blocks_of(of, outgoing);
-    const auto in = blocks_of(of, incoming);
+    auto out = blocks_of(of, outgoing);
+    auto in = blocks_of(of, incoming);
     require(input != nullptr || is_empty(of, Blocks::listed(out)), "the input is null");
     require(output != nullptr || is_empty(of, Blocks::listed(in)), "the output is null");
+    const auto me = static_cast<std::size_t>(of.rank());
+    const auto error = drop_own_if_sizes_differ(of, out[me].bytes, in[me].bytes);
     of.alltoallv(input, Blocks::listed(out), output, Blocks::listed(in));
+    throw_if_any(error);
   });
 }
 
@@ -267,10 +290,15 @@ huddle_status huddle_gatherv(huddle_team* team, const void* input, size_t bytes,
     require_root(of, root);
     require(bytes <= most_bytes, "more bytes than memory can hold");
     require_input(input, bytes);
-    const auto list = of.rank() == root ? blocks_of(of, blocks) : std::vector<Block>();
+    auto list = of.rank() == root ? blocks_of(of, blocks) : std::vector<Block>();
     const auto incoming = list.empty() ? Blocks() : Blocks::listed(list);
     require(output != nullptr || is_empty(of, incoming), "the output is null");
+    OwnSizesError error;
+    if (!list.empty()) {
+      error = drop_own_if_sizes_differ(of, bytes, list[static_cast<std::size_t>(root)].bytes);
+    }
     of.gatherv(input, bytes, output, incoming, root);
+    throw_if_any(error);
   });
 }
 
@@ -291,10 +319,15 @@ huddle_status huddle_scatterv(huddle_team* team, const void* input, const huddle
     require_root(of, root);
     require(bytes <= most_bytes, "more bytes than memory can hold");
     require_output(output, bytes);
-    const auto list = of.rank() == root ? blocks_of(of, blocks) : std::vector<Block>();
+    auto list = of.rank() == root ? blocks_of(of, blocks) : std::vector<Block>();
     const auto outgoing = list.empty() ? Blocks() : Blocks::listed(list);
     require(input != nullptr || is_empty(of, outgoing), "the input is null");
+    OwnSizesError error;
+    if (!list.empty()) {
+      error = drop_own_if_sizes_differ(of, list[static_cast<std::size_t>(root)].bytes, bytes);
+    }
     of.scatterv(input, outgoing, output, bytes, root);
+    throw_if_any(error);
   });
 }
 

@@ -258,7 +258,7 @@ Bootstrap path_bootstrap(const std::string& path, int rank, int ranks,
   } else {
     sockets = rendezvous.visit(rank);
   }
-  return hub_bootstrap(rank, ranks, std::move(sockets), limit);
+  return hub_bootstrap(rank, ranks, std::move(sockets));
 }
 
 }  // namespace huddle::team

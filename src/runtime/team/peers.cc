@@ -104,7 +104,7 @@ void Members::check() {
     const bool may_be_dead = process.revents != 0 || process.fd < 0;
     const Member& member = by_rank_[rank];
     if (!is_watched(process) || !may_be_dead || !member.peer->is_dead()) continue;
-    if (is_present(member.peer->base(), member.presence)) {
+    if (is_present(static_cast<int>(rank))) {
       throw context::PeerLost(
           fmt::format("rank {} of the team has died; see its output for the reason", rank));
     }

@@ -79,6 +79,10 @@ class Members {
   int ranks() const { return ranks_; }
 
   bool is_gone(int rank) const { return member(rank).is_gone(); }
+  // Returns whether the rank has not left the team. It may have died.
+  bool is_present(int rank) const {
+    return team::is_present(member(rank).peer->base(), member(rank).presence);
+  }
   // Returns a pidfd of the rank's process, or -1 for this process. Valid as long as this object
   // lives and the application does not close it.
   int process(int rank) const { return member(rank).peer->process(); }

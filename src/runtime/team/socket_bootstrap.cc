@@ -92,8 +92,7 @@ std::span<const std::byte> bytes_of(const Frame& frame) {
 
 class Hub {
  public:
-  Hub(int ranks, HubSockets sockets, std::chrono::milliseconds limit)
-      : ranks_(ranks), limit_(limit), sockets_(std::move(sockets)) {}
+  Hub(int ranks, HubSockets sockets) : ranks_(ranks), sockets_(std::move(sockets)) {}
 
   void allgather(bool is_hub, std::span<const std::byte> mine, std::span<std::byte> all) {
     if (all.size() != mine.size() * static_cast<std::size_t>(ranks_)) {
@@ -144,45 +143,42 @@ class Hub {
   };
 
   void send_and_learn(std::span<const std::byte> mine, std::span<std::byte> all) {
-    const Deadline deadline = Clock::now() + limit_ + hub_grace;
     const FileDescriptor& hub = sockets_.front();
     Frame answer;
     const RankError sending = RankError::of([&] {
-      send_all(hub, bytes_of(Frame{mine.size(), {}}), deadline);
-      send_all(hub, mine, deadline);
+      send_all(hub, bytes_of(Frame{mine.size(), {}}), no_deadline);
+      send_all(hub, mine, no_deadline);
     });
     // A hub that has failed no longer receives, but it has sent the reason of the failure.
     const RankError receiving = RankError::of(
-        [&] { receive_all(hub, std::as_writable_bytes(std::span(&answer, 1)), deadline); });
+        [&] { receive_all(hub, std::as_writable_bytes(std::span(&answer, 1)), no_deadline); });
     if (receiving.is_any()) throw FailureError(fmt::format("rank 0: {}", receiving.text()));
     if (answer.rank_error.is_any()) throw FailureError(std::string(answer.rank_error.text()));
     if (sending.is_any()) throw FailureError(fmt::format("rank 0: {}", sending.text()));
-    receive_all(hub, all, deadline);
+    receive_all(hub, all, no_deadline);
   }
 
   void gather_and_tell(std::span<const std::byte> mine, std::span<std::byte> all) {
-    const Deadline deadline = Clock::now() + limit_;
     std::copy(mine.begin(), mine.end(), all.begin());
-    const RankError rank_error = RankError::of([&] { gather(all, mine.size(), deadline); });
+    const RankError rank_error = RankError::of([&] { gather(all, mine.size()); });
     const Frame answer{mine.size(), rank_error};
     for (std::size_t rank = 1; rank < sockets_.size(); ++rank) {
-      tell(sockets_[rank], answer, rank_error.is_any() ? std::span<std::byte>() : all, deadline);
+      tell(sockets_[rank], answer, rank_error.is_any() ? std::span<std::byte>() : all);
     }
     if (rank_error.is_any()) throw FailureError(std::string(rank_error.text()));
   }
 
   // A rank that has just died must not prevent the others from receiving the answer; the next
   // allgather reports its death.
-  void tell(FileDescriptor& member, const Frame& answer, std::span<const std::byte> all,
-            Deadline deadline) {
+  void tell(FileDescriptor& member, const Frame& answer, std::span<const std::byte> all) {
     const RankError rank_error = RankError::of([&] {
-      send_all(member, bytes_of(answer), deadline);
-      send_all(member, all, deadline);
+      send_all(member, bytes_of(answer), no_deadline);
+      send_all(member, all, no_deadline);
     });
     if (rank_error.is_any()) member = FileDescriptor();
   }
 
-  void gather(std::span<std::byte> all, std::size_t bytes, Deadline deadline) {
+  void gather(std::span<std::byte> all, std::size_t bytes) {
     std::vector<Arrival> arrivals;
     for (std::size_t rank = 0; rank < sockets_.size(); ++rank) {
       arrivals.emplace_back(all.subspan(rank * bytes, bytes));
@@ -193,24 +189,19 @@ class Hub {
     }
     std::size_t missing = sockets_.size() - 1;
     while (missing > 0) {
-      for (const std::size_t rank : wait_for_some(arrivals, deadline)) {
+      for (const std::size_t rank : wait_for_some()) {
         if (receive_from(rank, arrivals[rank], bytes)) --missing;
       }
     }
   }
 
   // Also polls the sockets of ranks whose bytes have arrived, to notice if one of them dies.
-  std::vector<std::size_t> wait_for_some(std::span<const Arrival> arrivals, Deadline deadline) {
+  std::vector<std::size_t> wait_for_some() {
     std::vector<pollfd> watched;
     for (const FileDescriptor& socket : sockets_) watched.push_back({socket.number(), POLLIN, 0});
-    const int timeout_ms = poll_timeout_ms(deadline);
-    if (timeout_ms == 0) {
-      throw FailureError(
-          fmt::format("rank {} did not send its data within the time limit; check that it runs",
-                      first_missing(arrivals)));
-    }
     std::vector<std::size_t> ready;
-    const int found = poll(watched.data(), watched.size(), timeout_ms);
+    constexpr int no_limit = -1;
+    const int found = poll(watched.data(), watched.size(), no_limit);
     if (found < 0 && errno != EINTR) {  // retrying would fail in the same way until the deadline
       throw FailureError(fmt::format("cannot wait for {} ranks at once: {}; raise `ulimit -n`",
                                      ranks_, std::strerror(errno)));
@@ -220,12 +211,6 @@ class Hub {
       if (watched[rank].revents != 0) ready.push_back(rank);
     }
     return ready;
-  }
-
-  static std::size_t first_missing(std::span<const Arrival> arrivals) {
-    std::size_t rank = 1;
-    while (arrivals[rank].is_complete()) ++rank;
-    return rank;
   }
 
   // Returns whether the arrival is now complete.
@@ -258,7 +243,6 @@ class Hub {
   }
 
   int ranks_;
-  std::chrono::milliseconds limit_;
   HubSockets sockets_;
   bool is_broken_ = false;
 };
@@ -276,19 +260,18 @@ std::vector<HubSockets> connected_hub_sockets(int ranks) {
   return all;
 }
 
-Bootstrap hub_bootstrap(int rank, int ranks, HubSockets sockets, std::chrono::milliseconds limit) {
-  const auto hub = std::make_shared<Hub>(ranks, std::move(sockets), limit);
+Bootstrap hub_bootstrap(int rank, int ranks, HubSockets sockets) {
+  const auto hub = std::make_shared<Hub>(ranks, std::move(sockets));
   return {rank, ranks,
           [hub, is_hub = rank == 0](std::span<const std::byte> mine, std::span<std::byte> all) {
             hub->allgather(is_hub, mine, all);
           }};
 }
 
-ForkBootstrap::ForkBootstrap(int ranks, std::chrono::milliseconds limit)
-    : places_(connected_hub_sockets(ranks)), ranks_(ranks), limit_(limit) {}
+ForkBootstrap::ForkBootstrap(int ranks) : places_(connected_hub_sockets(ranks)), ranks_(ranks) {}
 
 Bootstrap ForkBootstrap::take(int rank) {
-  return hub_bootstrap(rank, ranks_, std::move(places_.at(static_cast<std::size_t>(rank))), limit_);
+  return hub_bootstrap(rank, ranks_, std::move(places_.at(static_cast<std::size_t>(rank))));
 }
 
 Bootstrap ForkBootstrap::join(int rank) {

@@ -21,6 +21,7 @@ namespace huddle::team {
 
 using Clock = std::chrono::steady_clock;
 using Deadline = Clock::time_point;
+inline constexpr Deadline no_deadline = Deadline::max();
 
 // Returns a timeout for poll(): the time until the deadline, rounded up and at most one hour; 0
 // after the deadline.
@@ -49,20 +50,17 @@ using HubSockets = std::vector<FileDescriptor>;
 // Returns the connected sockets of each rank. Throws FailureError.
 std::vector<HubSockets> connected_hub_sockets(int ranks);
 
-// Returns a bootstrap over connected sockets. An allgather throws FailureError on all ranks if a
-// rank dies, if the ranks pass different numbers of bytes, or if a rank does not call it within
-// `limit`; later allgathers throw, too. The death of a rank is noticed immediately. Not
-// thread-safe.
-Bootstrap hub_bootstrap(int rank, int ranks, HubSockets sockets, std::chrono::milliseconds limit);
-
-// Default of `limit`: the time for which rank 0 waits for the others in each allgather.
-inline constexpr std::chrono::minutes default_hub_limit{5};
+// Returns a bootstrap over connected sockets. An allgather waits for all ranks without a limit,
+// because ranks may have much to do before they create a team. It throws FailureError on all ranks
+// if a rank dies or if the ranks pass different numbers of bytes; later allgathers throw, too. The
+// death of a rank is noticed immediately. Not thread-safe.
+Bootstrap hub_bootstrap(int rank, int ranks, HubSockets sockets);
 
 // A bootstrap for forked processes. It is created before the fork; each child joins it.
 class ForkBootstrap {
  public:
   // Throws FailureError if this process cannot open enough descriptors; two per rank are needed.
-  explicit ForkBootstrap(int ranks, std::chrono::milliseconds limit = default_hub_limit);
+  explicit ForkBootstrap(int ranks);
 
   // For a rank that is a process: returns its bootstrap and closes the sockets of all other ranks.
   Bootstrap join(int rank);
@@ -75,7 +73,6 @@ class ForkBootstrap {
  private:
   std::vector<HubSockets> places_;
   int ranks_;
-  std::chrono::milliseconds limit_;
 };
 
 // Returns a bootstrap for processes that were started separately and pass the same path, which only

@@ -385,7 +385,10 @@ void Team::run(const Call& call) {
   const bool is_idle = call.count == 0 && !has_pairwise_sizes(call.operation);
   if (ranks_ == 1) return is_idle ? void() : run_alone(call);
   begin_call(call);  // even if it is idle, because on another rank it may move data
-  if (is_idle) return compare_idle_calls();
+  if (is_idle) {
+    if (lost_.is_any()) throw context::PeerLost(lost_.text());
+    return compare_idle_calls();
+  }
   const memory::HeapUse in_use(peer_access_.heap());
   last_run_ = unless_lost([&] { return &bound_plan_for(call); });
   run_bound(*last_run_, call);

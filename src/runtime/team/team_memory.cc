@@ -153,6 +153,19 @@ bool TeamMemory::has_given_up(int rank) const {
   return flag_of(word).load(std::memory_order_acquire) == given_up;
 }
 
+// Throws PeerLost if a rank has left the team before it began a call that this rank has begun.
+void TeamMemory::check_departures() {
+  const std::uint32_t begun = call_records().calls();
+  for (int rank = 0; rank < ranks(); ++rank) {
+    // A rank that has left begins no further calls.
+    if (members_->is_present(rank)) continue;
+    const std::uint32_t theirs = records_of(board_memory_[static_cast<std::size_t>(rank)]).calls();
+    if (static_cast<std::int32_t>(begun - theirs) <= 0) continue;
+    throw context::PeerLost(fmt::format(
+        "rank {} has freed the team, although other ranks still make calls", rank));
+  }
+}
+
 void TeamMemory::check_members() {
   members_->check();
   for (std::size_t rank = 0; rank < board_memory_.size(); ++rank) {
@@ -160,6 +173,7 @@ void TeamMemory::check_members() {
     const RankError told = RankError::of_rank(rank, last_word_of(board_memory_[rank]).why);
     throw context::PeerLost(told.text());
   }
+  check_departures();  // last, because a rank that has abandoned the team may have left it, too
 }
 
 CallRecords& TeamMemory::call_records() {

@@ -132,7 +132,7 @@ class TeamMemory {
 
   // Sets the policy of later waits. Keeps a reference.
   void set_waiting(context::Waiting& waiting) { context_.waiting = &waiting; }
-  // Throws PeerLost if a rank has died or abandoned the team.
+  // Throws PeerLost if a rank has died, abandoned the team, or left it too early.
   void check_members();
   // Returns the records of this rank, which its peers read.
   CallRecords& call_records();
@@ -188,6 +188,7 @@ class TeamMemory {
   };
 
   bool has_given_up(int rank) const;
+  void check_departures();
   std::unique_ptr<Members> join(const Bootstrap& bootstrap, TeamSetUp& joining,
                                 const std::function<void()>& prepare);
   void show_and_read(std::span<const std::byte> mine);

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -202,6 +203,59 @@ TEST(Exchanges, UnexpectedSizeIsAnErrorOfItsReceiverOnly) {
     }
     must(huddle_barrier(team.get()), team);
   });
+}
+
+// Each rank passes two sizes for its block to itself. Its output has room for the smaller one only,
+// and the blocks of other ranks still arrive.
+void expect_own_block_rejected(const TeamHandle& team, std::size_t sent, std::size_t expected) {
+  const int me = huddle_team_rank(team.get());
+  const int all = huddle_team_ranks(team.get());
+  const auto at = [&](int rank) { return static_cast<std::size_t>(rank); };
+  std::vector<huddle_block> out;
+  std::vector<huddle_block> in;
+  for (int rank = 0; rank < all; ++rank) {
+    const auto offset = static_cast<std::ptrdiff_t>(room) * rank;
+    out.push_back({offset, rank == me ? sent : 30});
+    in.push_back({offset, rank == me ? expected : 30});
+  }
+  const ByteValues input(room * at(all), 7);
+  ByteValues output(room * at(all), 0);
+  const auto expect_only_others = [&](bool others_arrive) {
+    for (int rank = 0; rank < all; ++rank) {
+      const auto begin = output.begin() + in[at(rank)].offset;
+      const auto arrived = static_cast<std::size_t>(std::count(begin, begin + room, 7));
+      EXPECT_EQ(arrived, rank != me && others_arrive ? 30U : 0U) << "from rank " << rank;
+    }
+    EXPECT_THAT(huddle_team_message(team.get()), testing::HasSubstr("to itself"));
+    std::fill(output.begin(), output.end(), 0);
+  };
+  EXPECT_EQ(huddle_alltoallv(team.get(), input.data(), out.data(), output.data(), in.data()),
+            HUDDLE_MISUSED);
+  expect_only_others(true);
+  for (int root = 0; root < all; ++root) {
+    const bool is_root = me == root;
+    EXPECT_EQ(huddle_gatherv(team.get(), input.data(), is_root ? sent : 30, output.data(),
+                             in.data(), root),
+              is_root ? HUDDLE_MISUSED : HUDDLE_OK);
+    if (is_root) expect_only_others(true);
+    EXPECT_EQ(huddle_scatterv(team.get(), input.data(), out.data(),
+                              output.data() + in[at(me)].offset, is_root ? expected : 30, root),
+              is_root ? HUDDLE_MISUSED : HUDDLE_OK);
+    if (is_root) expect_only_others(false);
+    std::fill(output.begin(), output.end(), 0);
+  }
+  must(huddle_barrier(team.get()), team);
+}
+
+TEST(Exchanges, OwnBlockOfTwoSizesIsAnError) {
+  for (const int all : {1, ranks}) {
+    run_c_teams(all, [](const TeamHandle& team) {
+      expect_own_block_rejected(team, 100, 10);
+      expect_own_block_rejected(team, 10, 20);
+      expect_own_block_rejected(team, 0, 20);
+      expect_own_block_rejected(team, 20, 0);
+    });
+  }
 }
 
 TEST(Exchanges, RejectInvalidArguments) {

@@ -118,6 +118,46 @@ TEST(PeerLost, ReportsRankThatIsLaterThanTimeLimit) {
   }
 }
 
+// Rank 1 frees its team while the others still make calls. It stays alive if `stays`.
+void expect_departure_noticed(bool stays) {
+  run_c_ranks(3, [stays](const huddle_bootstrap& all) {
+    const ContextHandle context = new_context();
+    TeamHandle team = new_team(context, all);
+    must(huddle_barrier(team.get()), team);
+    must(huddle_barrier(team.get()), team);
+    const auto meet = [&] {
+      const int mine = 0;
+      std::array<int, 3> everybody{};
+      return all.allgather(all.arg, &mine, sizeof mine, everybody.data());
+    };
+    if (all.rank == victim) {
+      team.reset();
+      if (stays) meet();
+      return;
+    }
+    EXPECT_EQ(huddle_barrier(team.get()), HUDDLE_PEER_LOST);
+    EXPECT_STREQ(huddle_team_message(team.get()),
+                 "rank 1 has freed the team, although other ranks still make calls");
+    if (stays) meet();
+  });
+}
+
+TEST(PeerLost, IsDetectedIfARankFreesItsTeamEarly) { expect_departure_noticed(true); }
+
+TEST(PeerLost, IsDetectedIfARankFreesItsTeamEarlyAndEnds) { expect_departure_noticed(false); }
+
+TEST(PeerLost, IsReportedByCallsWithoutData) {
+  auto processes = start_c_ranks(2, [&](const huddle_bootstrap& both) {
+    const ContextHandle context = new_context();
+    const TeamHandle team = new_team(context, both);
+    must(huddle_barrier(team.get()), team);
+    if (both.rank == victim) die();
+    EXPECT_EQ(huddle_barrier(team.get()), HUDDLE_PEER_LOST);
+    EXPECT_EQ(huddle_bcast(team.get(), nullptr, 0, 0), HUDDLE_PEER_LOST);
+  });
+  EXPECT_EQ(processes->wait(team::rank_limit)[0], RankEnd::How::fine);
+}
+
 TEST(PeerLost, DoesNotAffectOtherTeams) {
   auto processes = start_c_ranks(3, [&](const huddle_bootstrap& all) {
     const ContextHandle context = new_context();
