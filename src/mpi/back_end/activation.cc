@@ -88,6 +88,7 @@ struct Offers {
 
 struct Activation::Facts {
   bool has_memory;    // false: the other members are invalid
+  bool has_members;   // the rank knows the members; false: the members below are invalid
   bool has_context;   // the rank has discovered its machine already
   bool has_progress;  // the rank can progress the MPI while it waits
   Range node;
@@ -102,6 +103,7 @@ struct Activation::Facts {
   // Combines the facts of some ranks with those of higher ranks.
   void combine(const Facts& higher) {
     has_memory = has_memory && higher.has_memory;
+    has_members = has_members && higher.has_members;
     has_context = has_context && higher.has_context;
     has_progress = has_progress && higher.has_progress;
     node.combine(higher.node);
@@ -172,10 +174,14 @@ void Activation::activate(Communicator& communicator) {
 // Determines the members' ranks in the job. Returns a fallback reason if a member is not present:
 // such a rank is on another node or runs without huddle, so it would not take part in the
 // agreement. All ranks return the same reason without communication. If inter-node communication is
-// open, all ranks of the job are known to run huddle.
+// open, all ranks of the job are known to run huddle. A rank with several sessions does not know
+// the members of a session's communicator. Other ranks may have one session and know them, so all
+// return the same reason if a rank of the job is missing; otherwise they agree.
 FallbackReason Activation::resolve_members(Communicator& communicator) {
   if (!communicator.entry.members.empty()) return FallbackReason::none;
   WorldRanks::Ranks ranks = world_ranks_.ranks_of(communicator);
+  if (ranks.is_by_session && !is_job_here()) return FallbackReason::several_nodes;
+  if (ranks.fallback == FallbackReason::several_sessions) return FallbackReason::none;
   if (ranks.fallback != FallbackReason::none) return ranks.fallback;
   const auto& in_job = ranks.in_job;
   const auto missing = std::find_if_not(in_job.begin(), in_job.end(),
@@ -185,6 +191,14 @@ FallbackReason Activation::resolve_members(Communicator& communicator) {
   }
   communicator.entry.members = std::move(ranks.in_job);
   return FallbackReason::none;
+}
+
+// Returns whether all ranks of the job are on this node and run huddle.
+bool Activation::is_job_here() {
+  if (!presence_.is_job_on_one_node()) return false;
+  int rank = 0;
+  while (rank < presence_.ranks_here() && presence_.is_here(rank)) ++rank;
+  return rank == presence_.ranks_here();
 }
 
 FallbackReason Activation::reason_for_missing(int rank, int own) {
@@ -215,6 +229,7 @@ Activation::Facts Activation::facts_of(const Communicator& communicator, const P
   const std::uint64_t nodes_set_up_ns = nodes_team_ns_;
   return {
       true,
+      true,
       has_context,
       mpi_progress_.start(),
       Range(node_),
@@ -231,6 +246,10 @@ FallbackReason Activation::agree(Communicator& communicator, PooledTeam& pooled)
   Facts facts{};
   if (!communicator.why.is_any()) {
     communicator.why = team::RankError::of([&] {
+      if (communicator.entry.members.empty()) {
+        facts.has_memory = true;
+        return;
+      }
       const team::CpuBinding here = team::cpu_binding_of_this_thread(0);
       pooled.entry = pool_.take(communicator.entry.members, here);
       pooled.known = pool_.group(communicator.entry.members, here);
@@ -265,6 +284,7 @@ bool Activation::agree_on_facts(Facts& facts, Communicator& communicator) {
 
 FallbackReason Activation::check_facts(const Facts& all) const {
   if (!all.has_memory) return FallbackReason::failed_set_up;
+  if (!all.has_members) return FallbackReason::several_sessions;
   if (!inter_node_.is_open() && !all.are_on_one_node()) return FallbackReason::several_nodes;
   if (!all.settings.is_one()) return FallbackReason::different_settings;
   return all.has_progress ? FallbackReason::none : FallbackReason::failed_set_up;

@@ -52,6 +52,7 @@ class Activation {
 
   void activate(Communicator& communicator);
   FallbackReason resolve_members(Communicator& communicator);
+  bool is_job_here();
   FallbackReason reason_for_missing(int rank, int own);
   FallbackReason agree(Communicator& communicator, PooledTeam& pooled);
   FallbackReason check_facts(const Facts& all) const;

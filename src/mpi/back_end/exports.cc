@@ -59,6 +59,8 @@ HUDDLE_EXPORT int MPI_Abort(Comm comm, int code) {
 }
 
 HUDDLE_EXPORT int MPI_Session_init(Info info, Errhandler errhandler, Session* session) {
+  // The program may have found this function before it loaded an MPI that has no sessions.
+  if (process().real().session_init == nullptr) return error_unsupported_operation;
   process().announce_presence();
   process().inter_node().note_session();
   const int status = process().real().session_init(info, errhandler, session);

@@ -81,6 +81,8 @@ class Process {
 
   // Returns whether any communicator has started its activation.
   bool is_active() const { return mpi_progress_.is_available(); }
+  // Lets the MPI progress its messages.
+  void poll_mpi_progress();
 
   Verification& verification() { return verification_; }
   // Prints the result of `--verify`, unless it has been printed. Also called in a process that ends
@@ -102,7 +104,6 @@ class Process {
   void leave();
 
  private:
-  void poll_mpi_progress();
   void start_heap();
   void note_other_launcher();
   void save_tuning() noexcept;

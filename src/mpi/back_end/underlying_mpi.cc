@@ -44,6 +44,7 @@ UnderlyingCollectives::UnderlyingCollectives(Find find) {
   look_up(find, "PMPI_Scan_c", scan_c);
   look_up(find, "PMPI_Exscan", exscan);
   look_up(find, "PMPI_Exscan_c", exscan_c);
+  narrow_missing_calls(*this);
 }
 
 namespace {
@@ -76,6 +77,7 @@ void look_up_process(Find find, UnderlyingMpi& real) {
 void look_up_communicators(Find find, UnderlyingMpi& real) {
   look_up(find, "PMPI_Comm_rank", real.comm_rank);
   look_up(find, "PMPI_Comm_size", real.comm_size);
+  look_up(find, "PMPI_Comm_remote_size", real.comm_remote_size);
   look_up(find, "PMPI_Comm_test_inter", real.comm_test_inter);
   look_up(find, "PMPI_Comm_dup", real.comm_dup);
   look_up(find, "PMPI_Comm_free", real.comm_free);

@@ -11,8 +11,8 @@
 
 namespace huddle::mpi {
 
-// The MPI's functions for the collectives that huddle handles. Large-count forms are null in MPIs
-// before MPI 4.
+// The MPI's functions for the collectives that huddle handles. For an MPI before MPI 4, the forms
+// with large counts are those of narrowed_calls.cc.
 struct UnderlyingCollectives {
   explicit UnderlyingCollectives(Find find);
 
@@ -58,6 +58,9 @@ struct UnderlyingCollectives {
   int (*exscan_c)(const void*, void*, Count, Datatype, Op, Comm);
 };
 
+// Sets the functions that are null: they call the MPI's forms with counts of type int.
+void narrow_missing_calls(UnderlyingCollectives& calls);
+
 struct UnderlyingMpi : UnderlyingCollectives {
   explicit UnderlyingMpi(Find find);
 
@@ -73,6 +76,7 @@ struct UnderlyingMpi : UnderlyingCollectives {
 
   int (*comm_rank)(Comm, int*);
   int (*comm_size)(Comm, int*);
+  int (*comm_remote_size)(Comm, int*);
   int (*comm_test_inter)(Comm, int*);
   int (*comm_dup)(Comm, Comm*);
   int (*comm_free)(Comm*);

@@ -95,7 +95,7 @@ static huddle_any_function* with_tools(enum call call) {
 HUDDLE_CALLS(HUDDLE_FORWARD)
 
 __attribute__((constructor)) static void hide_new_names(void) {
-  if (!huddle_is_probably_open_mpi()) return;
+  if (!huddle_hides_new_names()) return;
   struct huddle_open_pages open = {0, 0};
 #define HUDDLE_HIDE(name, arguments)                 \
   if (huddle_is_hidden("PMPI_" #name)) {             \

@@ -137,9 +137,9 @@ huddle_any_function* huddle_insist(huddle_any_function* function, const char* na
   abort();
 }
 
-int huddle_is_probably_open_mpi(void) {
-  return getenv("OMPI_COMM_WORLD_SIZE") != NULL ||
-         (getenv("PMIX_RANK") != NULL && getenv("PMI_RANK") == NULL);
+int huddle_hides_new_names(void) {
+  const int is_linked = dlsym(RTLD_NEXT, "PMPI_Comm_rank") != NULL;
+  return is_linked || getenv("OMPI_COMM_WORLD_SIZE") != NULL || getenv("PMI_RANK") == NULL;
 }
 
 int huddle_is_hidden(const char* profiling_name) {

@@ -91,11 +91,11 @@ void* huddle_route_all(const struct huddle_library* library);
  * time. */
 huddle_any_function* huddle_insist(huddle_any_function* function, const char* name);
 
-/* Returns whether the program's MPI is probably Open MPI, whose releases have few or none of MPI
- * 4's functions; programs that load their MPI late may look for them. The MPI is not known yet, so
- * this examines which launcher started the process: Open MPI's own, or one that offers only PMIx,
- * which Open MPI requires. */
-int huddle_is_probably_open_mpi(void);
+/* Returns whether to hide the names of MPI 4's functions that the program's MPI lacks: programs may
+ * test for them. Returns 0 if the program loads its MPI late, and that is probably MPICH or one of
+ * its relatives, which have had these functions for long: its launcher has set PMI's variables.
+ * Without a launcher there is only one rank, and nothing is lost by hiding them. */
+int huddle_hides_new_names(void);
 
 /* Returns whether to hide a name. If the program is linked with its MPI, hides only the names that
  * this MPI lacks. */

@@ -161,8 +161,8 @@ void TeamMemory::check_departures() {
     if (members_->is_present(rank)) continue;
     const std::uint32_t theirs = records_of(board_memory_[static_cast<std::size_t>(rank)]).calls();
     if (static_cast<std::int32_t>(begun - theirs) <= 0) continue;
-    throw context::PeerLost(fmt::format(
-        "rank {} has freed the team, although other ranks still make calls", rank));
+    throw context::PeerLost(
+        fmt::format("rank {} has freed the team, although other ranks still make calls", rank));
   }
 }
 

@@ -57,6 +57,7 @@ GROUPS = {
     "little stacks": lifetimes.little_stacks,
     "children": lifetimes.children,
     "sessions": lifetimes.sessions,
+    "late loading": lifetimes.late_loading,
     "spawn": lifetimes.spawn,
     "errors": lifetimes.errors,
     "different counts": different_counts.different_counts,
@@ -83,11 +84,12 @@ MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standa
 # `make test` runs these under Debian's MPIs: a minute for both.
 CORE = ("datatypes", "pairs", "exchanges", "blocks", "sizes", "communicators", "attributes", "threads", "errors",
         "children", "tools", "halves", "bindings", "reports", "tuning",
-        "repeats", "unusual arguments", "environments")
+        "repeats", "unusual arguments", "environments", "late loading")
 # `make test-deep` runs these under the other MPIs, and all groups under Debian's.
 BRIEF = ("progress", "datatypes", "pairs", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
          "attributes", "errors", "different counts", "little stacks", "tools", "halves", "bindings", "sessions",
-         "heaps", "devices", "profiles", "reports", "tuning", "repeats", "unusual arguments", "environments")
+         "heaps", "devices", "profiles", "reports", "tuning", "repeats", "unusual arguments", "environments",
+         "late loading")
 # For the standard ABI of the same MPIs: only the layout of data and handles differs.
 BRIEF_STANDARD = ("datatypes", "pairs", "exchanges", "blocks", "communicators", "errors", "profiles")
 SKIPPED = 77

@@ -2,6 +2,7 @@
 # Copyright the huddle contributors
 """How programs start, end and change: thousands of communicators, threads, sessions, spawned
 children, errors."""
+import job
 
 AT_ONCE = {"ACTIVATE_AFTER": "0"}
 # Activates during the program, on some of its communicators only.
@@ -137,7 +138,8 @@ COMES_UP_ONCE = ("openmpi-5", "mpich-5", "intel")
 
 
 def sessions(bench, _thorough):
-    jobs = [("sessions", [1]), ("session_and_world", [])]
+    # With several sessions on one rank, all ranks use the MPI.
+    jobs = [("sessions", [1]), ("sessions", [1, "another"]), ("session_and_world", [])]
     if bench.peer.family not in COMES_UP_ONCE:
         jobs.append(("sessions", [2]))
     for name, arguments in jobs:
@@ -150,7 +152,25 @@ def sessions(bench, _thorough):
             if "no sessions" in outcome.out:
                 print(f"  {bench.peer.name} is older than sessions", flush=True)
                 break
-            bench.takes(what, outcome, ("allreduce", "barrier"))
+            if "another" not in arguments:
+                bench.takes(what, outcome, ("allreduce", "barrier"))
+
+
+def late_loading(bench, _thorough):
+    """A program that loads its MPI late, as Python does, on one rank without a launcher, and with
+    the variables of a launcher that says nothing about the MPI."""
+    module = bench.shared_library("late_module")
+    loader = bench.plain_program("late_loader", "-ldl")
+    variables = [{}]
+    if bench.peer.is_open_mpi():
+        variables.append({"PMI_RANK": "0", "PMI_SIZE": "1"})
+    for of_launcher in variables:
+        environment = {**bench.peer.environment(), **of_launcher, "LD_PRELOAD": str(bench.preload()),
+                       "XDG_CONFIG_HOME": str(bench.build)}
+        outcome = job.run([str(loader), str(module)], environment)
+        what = f"an MPI that is loaded late, {of_launcher}"
+        bench.passes(what, outcome)
+        bench.expect("fine" in outcome.out, f"{what}\n{outcome.tail()}")
 
 
 def spawn(bench, thorough):

@@ -6,7 +6,7 @@ AT_ONCE = {"ACTIVATE_AFTER": "0"}
 RANKS = 2
 # The operation of each case of c/unusual.c.
 ARGUMENTS = {"halves": "alltoallv", "member": "allgather", "addresses": "allreduce", "displacements": "scatterv",
-             "room": "alltoall"}
+             "room": "alltoall", "gaps": "allreduce"}
 
 
 def arguments(bench, thorough):

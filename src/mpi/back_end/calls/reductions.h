@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
+#include <memory>
 #include <optional>
 
 #include "mpi/back_end/calls/side.h"
@@ -17,7 +19,9 @@
 namespace huddle::mpi {
 
 // One rank's buffers of a reduction, as a team needs them: the program's buffers, or packed copies
-// if a user-defined operator reduces elements with gaps.
+// if a user-defined operator reduces elements with gaps. Pairs such as MPI_DOUBLE_INT have gaps,
+// too: kernels read and write whole elements, but the program's gaps must stay as they are, and the
+// last one may be outside its buffer.
 class ReductionParts {
  public:
   // `output` is null on ranks that get no result.
@@ -32,10 +36,25 @@ class ReductionParts {
     out_ = packed_out_->data();
   }
 
+  // Replaces the output by a buffer of the same layout.
+  void keep_gaps(const UnderlyingMpi& real, Comm comm, const Part& output) {
+    const auto bytes = static_cast<std::size_t>(output.place.count * output.facts->extent);
+    laid_out_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    out_ = laid_out_.get();
+    Part laid_out = output;
+    laid_out.place.address = out_;
+    packed_result_.emplace(real, comm, laid_out);
+    packed_out_.emplace(real, comm, output);
+  }
+
   const void* input() const { return in_; }
   void* output() const { return out_; }
   // Copies a packed result to the program's buffer.
   void finish() {
+    if (packed_result_) {
+      packed_result_->fetch();
+      std::memcpy(packed_out_->data(), packed_result_->data(), packed_result_->bytes());
+    }
     if (packed_out_) packed_out_->store();
   }
 
@@ -44,6 +63,8 @@ class ReductionParts {
   void* out_;
   std::optional<Dense> packed_in_;
   std::optional<Dense> packed_out_;
+  std::unique_ptr<std::byte[]> laid_out_;  // the result, with gaps
+  std::optional<Dense> packed_result_;     // the same without
 };
 
 struct AnyReduction {
@@ -64,7 +85,7 @@ struct AnyReduction {
   }
   bool is_in_place() const { return input == in_place(); }
   bool has_plain_buffers(const Process& process, const Communicator& /*communicator*/) const {
-    return kernel_of(process.operators(), *facts, op).has_value();
+    return facts->dense && kernel_of(process.operators(), *facts, op).has_value();
   }
   bool is_truncated(const Communicator& /*communicator*/) const { return false; }
   bool others_have_sent(const Communicator& /*communicator*/) const { return false; }
@@ -112,10 +133,14 @@ struct AnyReduction {
       return FallbackReason::no_reduction;
     }
     ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
-    if (reducer.is_by_kernel()) communicator.latest.note(type, op, reducer.reduction());
+    if (reducer.is_by_kernel() && facts->dense) {
+      communicator.latest.note(type, op, reducer.reduction());
+    }
+    const Part result = part_of_output(gotten.count);
     if (reducer.is_packed()) {
-      const Part result = part_of_output(gotten.count);
       parts.pack(process.real(), comm, part_of_input(), gotten.is_result ? &result : nullptr);
+    } else if (!facts->dense && gotten.is_result) {
+      parts.keep_gaps(process.real(), comm, result);
     }
     communicator.with_team([&](auto& team) { combine(team, parts, reducer.reduction()); });
     parts.finish();

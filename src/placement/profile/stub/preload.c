@@ -94,7 +94,7 @@ static word noted(word status, enum call call, const word* words, int count) {
 HUDDLE_PROFILE_NOTED_CALLS(HUDDLE_NOTE)
 
 __attribute__((constructor)) static void hide_new_names(void) {
-  if (!huddle_is_probably_open_mpi()) return;
+  if (!huddle_hides_new_names()) return;
   struct huddle_open_pages open = {0, 0};
 #define HUDDLE_HIDE(name, arguments)                 \
   if (huddle_is_hidden("PMPI_" #name)) {             \

@@ -4,10 +4,15 @@
  * progress (isend|iallreduce|messages|rma) SECONDS RANK OPERATION...: rank RANK waits in a
  * collective of huddle for the last rank, which arrives only after RANK's MPI has made progress.
  * Prints "stuck" for operations that have not completed within SECONDS.
+ * progress late SECONDS RANK OPERATION...: rank RANK arrives last at each call, so that it never
+ * waits. Prints "stuck" if it does not receive a message during many calls.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "expect.h"
 
@@ -45,14 +50,66 @@ static int ends_in_time(MPI_Request* request) {
   return done;
 }
 
-static int is_asked(const char* which, const char* asked) {
-  const int is_message = strcmp(which, "rma") != 0;
-  return strcmp(asked, which) == 0 || (is_message && strcmp(asked, "messages") == 0);
-}
-
 static void say_stuck(const char* what, const char* operation) {
   printf("stuck: %s under %s\n", what, operation);
   fflush(stdout);
+}
+
+/* Reads the buffer of a pending receive, because MPI_Test would make progress itself. */
+static int has_arrived(int value) { return *(volatile int*)received == value; }
+
+/* Returns memory that all ranks share, in a file of the current folder. */
+static volatile int* shared_words(void) {
+  enum { bytes = 4096 };
+  const int file = open("progress.words", O_CREAT | O_RDWR, 0600);
+  void* words = MAP_FAILED;
+  if (file >= 0 && ftruncate(file, bytes) == 0) {
+    words = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  }
+  if (words == MAP_FAILED) {
+    perror("progress.words");
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  close(file);
+  return words;
+}
+
+/* Rank `waiting` begins each call after all other ranks have begun it, which they announce in
+ * shared memory. An eager message needs one or two polls. */
+static void try_late(const char* operation, MPI_Comm comm) {
+  enum { calls = 200, value = 4711 };
+  const int ranks = size_of(MPI_COMM_WORLD);
+  const int last = ranks - 1;
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const double late_seconds = 50e-6;
+  volatile int* const begun = shared_words();
+  begun[rank] = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  *received = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == waiting) {
+    MPI_Irecv(received, 1, MPI_INT, last, tag, MPI_COMM_WORLD, &request);
+  }
+  for (int call = 1; call <= calls; ++call) {
+    if (rank == last && call == calls / 2) {
+      const int message = value;
+      MPI_Send(&message, 1, MPI_INT, waiting, tag, MPI_COMM_WORLD);
+    }
+    begun[rank] = call;
+    for (int other = 0; rank == waiting && other < ranks; ++other) {
+      while (begun[other] < call) continue;
+    }
+    const double end = seconds_now() + late_seconds;
+    while (rank == waiting && seconds_now() < end) continue;
+    huddle_call(operation, comm);
+  }
+  if (rank == waiting && !has_arrived(value)) say_stuck("late", operation);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static int is_asked(const char* which, const char* asked) {
+  const int is_message = strcmp(which, "rma") != 0 && strcmp(which, "late") != 0;
+  return strcmp(asked, which) == 0 || (is_message && strcmp(asked, "messages") == 0);
 }
 
 static void try_isend(const char* operation, MPI_Comm comm) {
@@ -133,6 +190,7 @@ int main(int argc, char** argv) {
     if (is_asked("isend", what)) try_isend(argv[i], aside);
     if (is_asked("iallreduce", what)) try_iallreduce(argv[i], aside);
     if (is_asked("rma", what)) try_rma(argv[i], aside, window);
+    if (is_asked("late", what)) try_late(argv[i], aside);
   }
   MPI_Comm_free(&aside);
   if (window != MPI_WIN_NULL) MPI_Win_free(&window);

@@ -123,15 +123,43 @@ static void larger_blocks(int rank, int ranks) {
   if (rank == 0) expect(received[1] == -1, "alltoall writes behind the data: %d", received[1]);
 }
 
+/* MPI_DOUBLE_INT has 12 bytes of data in 16. A program may keep data of its own in the gap, and the
+ * gap of the last pair may be outside its buffer. */
+static void pairs_with_gaps(int rank, int ranks) {
+  struct {
+    double value;
+    int rank;
+    int own;
+  } pairs[3];
+  for (int i = 0; i < 3; ++i) {
+    pairs[i].value = i + rank;
+    pairs[i].rank = rank;
+    pairs[i].own = 100 * rank + i;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, pairs, 2, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+  for (int i = 0; i < 3; ++i) {
+    const int winner = i < 2 ? ranks - 1 : rank;
+    expect(pairs[i].value == i + winner && pairs[i].rank == winner, "pair %d is of rank %d", i,
+           pairs[i].rank);
+    expect(pairs[i].own == 100 * rank + i, "the gap of pair %d is %d", i, pairs[i].own);
+  }
+  struct {
+    double value;
+    int rank;
+    int own;
+  } result = {-1, -1, 7};
+  MPI_Scan(pairs, &result, 1, MPI_DOUBLE_INT, MPI_MINLOC, MPI_COMM_WORLD);
+  expect(result.value == ranks - 1 && result.own == 7, "scan gives %g, and writes %d to the gap",
+         result.value, result.own);
+}
+
 int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*call)(int rank, int ranks);
-  } cases[] = {{"halves", disjoint_halves},
-               {"member", other_member},
-               {"addresses", absolute_addresses},
-               {"displacements", absolute_displacements},
-               {"room", larger_blocks}};
+  } cases[] = {{"halves", disjoint_halves},       {"member", other_member},
+               {"addresses", absolute_addresses}, {"displacements", absolute_displacements},
+               {"room", larger_blocks},           {"gaps", pairs_with_gaps}};
   MPI_Init(&argc, &argv);
   int rank;
   int ranks;
