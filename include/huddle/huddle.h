@@ -87,7 +87,8 @@ typedef struct huddle_settings {
   void (*progress)(void* arg);
   void* progress_arg;
   /** Maximum total size of the blocks that huddle_alloc() provides at the same time. Reserves only
-   *  address space. 0: the size of the machine's memory. */
+   *  address space, in each rank that accesses them. 0: 64 GiB, or the size of the machine's memory
+   *  if that is less. */
   size_t heap_bytes;
 } huddle_settings;
 
@@ -138,8 +139,9 @@ huddle_status huddle_rendezvous_attach(huddle_rendezvous* rendezvous, int rank,
                                        huddle_message* message);
 
 /** Creates a rendezvous of threads, or of processes of one user that were started independently.
- *  All ranks pass the same path, which is only a name: no file is created. Waits at most timeout_ms
- *  milliseconds for all ranks. Collective. */
+ *  All ranks pass the same path, which is only a name: no file is created. Fails if rank 0 is not
+ *  there within timeout_ms milliseconds, or another rank is not within timeout_ms after rank 0. The
+ *  limit does not concern teams that are created later. Collective. */
 huddle_status huddle_rendezvous_at_path(const char* path, int rank, int ranks, int timeout_ms,
                                         huddle_rendezvous** rendezvous, huddle_message* message);
 
@@ -161,8 +163,8 @@ typedef struct huddle_team huddle_team;
  *  gets the error.) */
 huddle_status huddle_team_create(huddle_context* context, const huddle_bootstrap* bootstrap,
                                  huddle_team** team, huddle_message* message);
-/** Frees a team. Does not wait: other ranks may still be in the team's last collective. `team` may
- *  be null. */
+/** Frees a team. Does not wait: other ranks may still be in the team's last collective. If they
+ * make further calls, these return HUDDLE_PEER_LOST. `team` may be null. */
 void huddle_team_free(huddle_team* team);
 
 /** Return this rank and the number of ranks; -1 and 0 if `team` is null. */
@@ -226,7 +228,7 @@ size_t huddle_type_bytes(huddle_type type);
 
 /** A user-defined operator: result[i] = left[i] op right[i]. It must be associative but need not be
  *  commutative, because contributions are combined in rank order. `result` may be `left` or
- *  `right`. */
+ *  `right`. Elements may be copied; copies are aligned like max_align_t, not more. */
 typedef struct huddle_reduction {
   size_t element_bytes;
   void (*combine)(void* result, const void* left, const void* right, size_t count, void* arg);
@@ -238,7 +240,10 @@ typedef struct huddle_reduction {
  *  others may return HUDDLE_PEER_LOST from different calls: a rank that has already completed its
  *  part of a call returns HUDDLE_OK, and HUDDLE_PEER_LOST from its next call. Invalid arguments
  *  (HUDDLE_MISUSED) are detected before any communication, except for arguments that differ between
- *  ranks. If there are no data to move, buffers may be null and no rank waits. */
+ *  ranks. If sizes, roots or operations differ, the ranks return HUDDLE_MISUSED or
+ * HUDDLE_PEER_LOST, and the team is unusable; blocks are an exception, see huddle_alltoallv(). If
+ * there are no data to move, buffers may be null, and no rank waits unless it is 32 such calls
+ * ahead of another. */
 
 /** Returns after all ranks have called it. */
 huddle_status huddle_barrier(huddle_team* team);

@@ -21,6 +21,7 @@ enum class FallbackReason {
   compared,            // run by the MPI to compare its time with huddle's
   without_huddle,      // ranks of this node run without huddle
   several_sessions,    // several sessions are open, so the ranks cannot be identified
+  fault_tolerance,     // the job goes on after failures of ranks (ULFM)
   different_settings,  // ranks with another version or other settings of huddle
   not_activated,       // too few calls on this communicator to repay the set-up
   being_freed,         // called by a delete callback of the communicator's attributes
@@ -58,6 +59,8 @@ constexpr std::string_view reason_text(FallbackReason reason) {
       return "ranks without huddle";
     case FallbackReason::several_sessions:
       return "several MPI sessions";
+    case FallbackReason::fault_tolerance:
+      return "fault tolerance (ULFM)";
     case FallbackReason::different_settings:
       return "different settings on the ranks";
     case FallbackReason::not_activated:

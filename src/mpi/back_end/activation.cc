@@ -84,6 +84,14 @@ struct Offers {
   }
 };
 
+// Returns whether the job was started with `mpirun --with-ft ulfm`. Its programs expect that
+// MPIX_Comm_revoke interrupts collectives, and that these return the errors of ULFM.
+bool is_job_fault_tolerant() {
+  const std::string value =
+      settings::value_of(settings::process_sources().environment, "OMPI_MCA_mpi_ft_enable");
+  return value == "1" || value == "true";
+}
+
 }  // namespace
 
 struct Activation::Facts {
@@ -132,6 +140,7 @@ Activation::Activation(const UnderlyingMpi& real, const Types& types, const Opti
       warn_(std::move(warn)),
       first_vote_(options.activate_after.value_or(first_vote)),
       settings_(options.digest()),
+      is_fault_tolerant_(is_job_fault_tolerant()),
       pool_(pool_bytes),
       team_ns_(usual_team_ns) {}
 
@@ -179,6 +188,7 @@ void Activation::activate(Communicator& communicator) {
 // return the same reason if a rank of the job is missing; otherwise they agree.
 FallbackReason Activation::resolve_members(Communicator& communicator) {
   if (!communicator.entry.members.empty()) return FallbackReason::none;
+  if (is_fault_tolerant_) return FallbackReason::fault_tolerance;
   WorldRanks::Ranks ranks = world_ranks_.ranks_of(communicator);
   if (ranks.is_by_session && !is_job_here()) return FallbackReason::several_nodes;
   if (ranks.fallback == FallbackReason::several_sessions) return FallbackReason::none;

@@ -86,7 +86,8 @@ class Activation {
   MpiProgress& mpi_progress_;
   Warn warn_;
   std::size_t first_vote_;
-  std::uint64_t settings_;              // hash of the options
+  std::uint64_t settings_;  // hash of the options
+  bool is_fault_tolerant_;
   std::atomic<std::uint64_t> node_{0};  // 0: not determined yet
   team::TeamPool pool_;
   PastCalls past_calls_;

@@ -64,9 +64,10 @@ static const char* path_of_mpi(void) {
 
 /* Detects the ABI by symbols that only one family exports. Open MPI exports predefined
  * communicators as objects. MPICH exports MPI_UNWEIGHTED, which is an integer constant in the
- * standard ABI. */
+ * standard ABI. MPItrampoline exports all constants. */
 static enum huddle_abi abi_of(void* handle) {
   if (dlsym(handle, "ompi_mpi_comm_world") != NULL) return huddle_abi_openmpi;
+  if (dlsym(handle, "MPI_COMM_WORLD") != NULL) return huddle_abi_unknown;
   if (dlsym(handle, "MPI_UNWEIGHTED") != NULL) return huddle_abi_mpich;
   if (dlsym(handle, "MPI_Abi_get_version") != NULL) return huddle_abi_standard;
   return huddle_abi_unknown;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/settings/settings.h"
+#include "common/system.h"
 #include "model/machine/locate.h"
 #include "model/machine/topology.h"
 #include "runtime/api/handles.h"
@@ -20,6 +21,10 @@ namespace {
 // Limit of queue_bytes. Queues larger than the caches are slower; a much larger value is probably
 // in the wrong unit.
 constexpr std::size_t most_queue_bytes = std::size_t{1} << 30;
+
+// Default of heap_bytes. Each rank maps the heaps of all others, and 128 TiB of addresses have to
+// suffice for the largest node.
+constexpr std::size_t default_heap_bytes = std::size_t{64} << 30;
 
 // The smallest valid huddle_settings::size: up to the last field that the first version had. New
 // fields are only appended.
@@ -50,6 +55,11 @@ huddle_settings completed(const huddle_settings* given) {
   }
   require(settings.queue_bytes <= std::min(settings.cap_bytes, most_queue_bytes),
           "huddle_settings: queue_bytes is over cap_bytes, or over 1 GiB");
+  if (settings.heap_bytes == 0) {
+    settings.heap_bytes = std::min(memory::machine_bytes(), default_heap_bytes);
+  }
+  require(settings.heap_bytes >= 2 * memory::page_bytes(),
+          "huddle_settings: heap_bytes is less than two pages");
   return settings;
 }
 
@@ -75,20 +85,16 @@ team::ContextOptions options_from(const huddle_settings& settings) {
   return options;
 }
 
-// Returns null if the heap cannot be created: a context works without one.
-std::unique_ptr<memory::Heap> heap_of(std::size_t bytes) {
-  try {
-    return std::make_unique<memory::Heap>(bytes != 0 ? bytes : memory::machine_bytes());
-  } catch (const FailureError&) {
-    return nullptr;
-  }
-}
-
 std::shared_ptr<huddle_resources> resources_from(const huddle_settings& settings) {
   team::ContextOptions options = options_from(settings);
-  auto heap = heap_of(settings.heap_bytes);
+  std::unique_ptr<memory::Heap> heap;
+  // A context works without a heap.
+  team::RankError no_heap = team::RankError::of([&] {
+    memory::check_heap_limits(System());
+    heap = std::make_unique<memory::Heap>(settings.heap_bytes);
+  });
   if (heap) options.heap = heap->facts();
-  return std::make_shared<huddle_resources>(std::move(heap), std::move(options));
+  return std::make_shared<huddle_resources>(std::move(heap), no_heap, std::move(options));
 }
 
 }  // namespace
@@ -109,12 +115,12 @@ huddle_status huddle_alloc(huddle_context* context, size_t bytes, void** block,
   return make_handle(block, message, [&] {
     require(context != nullptr, "the context is null");
     huddle::memory::Heap* heap = context->resources->heap.get();
-    if (heap == nullptr) throw huddle::FailureError("the system gives this process no heap");
+    if (heap == nullptr) throw huddle::FailureError(context->resources->no_heap.text());
     void* given = heap->allocate(bytes);
     if (given == nullptr) {
       throw huddle::FailureError(
-          "the heap has no room for such a block; give back others, or make "
-          "heap_bytes of huddle_settings larger");
+          "the heap has no room for such a block; free others, or make heap_bytes of "
+          "huddle_settings larger, and `ulimit -f` if it is limited");
     }
     return given;
   });

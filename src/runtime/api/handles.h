@@ -90,10 +90,13 @@ inline void require(bool condition, const char* otherwise) {
 
 // The resources of a context. The context and its teams share ownership of them.
 struct huddle_resources {
-  huddle_resources(std::unique_ptr<huddle::memory::Heap> of, huddle::team::ContextOptions options)
-      : heap(std::move(of)), context(std::move(options)) {}
+  huddle_resources(std::unique_ptr<huddle::memory::Heap> of,
+                   const huddle::team::RankError& no_heap_because,
+                   huddle::team::ContextOptions options)
+      : heap(std::move(of)), no_heap(no_heap_because), context(std::move(options)) {}
 
   std::unique_ptr<huddle::memory::Heap> heap;  // null if it could not be created
+  huddle::team::RankError no_heap;             // the reason
   huddle::team::Context context;
 };
 

@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <algorithm>
 
-#include "common/error.h"
 #include "common/system.h"
 #include "common/text.h"
 
@@ -22,20 +21,11 @@ Request request_from(const std::function<std::string(std::string_view key)>& val
 
 namespace {
 
-constexpr long long never_overcommit = 2;  // a value of vm.overcommit_memory
-
 // Fraction of the usable memory that one fork may copy. The other ranks of the node share the limit
 // and may fork at the same time.
 constexpr double most_copied_share = 1.0 / 16;
 
 }  // namespace
-
-void check_overcommit(const System& system) {
-  if (system.number("/proc/sys/vm/overcommit_memory") != never_overcommit) return;
-  throw FailureError(
-      "the kernel does not overcommit memory, so the program runs without a shared heap; set "
-      "vm.overcommit_memory to 0 or 1 to use it");
-}
 
 std::size_t most_copied_bytes(std::size_t set_bytes, const System& system,
                               std::size_t machine_bytes) {

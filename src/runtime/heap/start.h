@@ -28,11 +28,6 @@ struct Request {
 // Reads the settings. value(key) returns the value of the setting with this key, as text.
 Request request_from(const std::function<std::string(std::string_view key)>& value);
 
-// Throws FailureError if the kernel does not overcommit memory (vm.overcommit_memory=2). In this
-// mode the kernel charges a shared page only when the page is first touched: a program that runs
-// out of memory would be killed by SIGBUS then, long after the malloc() that should have failed.
-void check_overcommit(const System& system);
-
 // Returns the maximum number of bytes that a fork may copy: `set_bytes` from the settings, but at
 // most a small fraction of the memory that this process may use. Other memory is copied on write
 // only; therefore this copy must not exceed the memory limit of a cgroup and end the job.

@@ -38,10 +38,12 @@ ArenaView::ArenaView(int descriptor, std::size_t cap_bytes)
   void* mapped =
       mmap(nullptr, cap_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
   if (mapped == MAP_FAILED) {
+    // EAGAIN: the process has called mlockall(), and may not lock that much memory.
     throw FailureError(
         fmt::format("cannot reserve {} of address space for shared memory: {}; raise the limit "
-                    "`ulimit -v`",
-                    size_text(static_cast<double>(cap_bytes)), std::strerror(errno)));
+                    "`ulimit -{}`",
+                    size_text(static_cast<double>(cap_bytes)), std::strerror(errno),
+                    errno == EAGAIN ? 'l' : 'v'));
   }
   base_ = static_cast<std::byte*>(mapped);
   madvise(base_, cap_bytes, MADV_DONTFORK);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +16,7 @@
 
 #include "common/arithmetic.h"
 #include "common/error.h"
+#include "common/system.h"
 #include "runtime/memory/heap_pages.h"
 #include "runtime/memory/page_buffer.h"
 
@@ -40,7 +42,22 @@ std::size_t heap_cap(std::size_t cap_bytes) {
 
 std::size_t address_of(const void* block) { return reinterpret_cast<std::uintptr_t>(block); }
 
+constexpr long long never_overcommit = 2;  // a value of vm.overcommit_memory
+
 }  // namespace
+
+void check_heap_limits(const System& system) {
+  if (system.number("/proc/sys/vm/overcommit_memory") == never_overcommit) {
+    throw FailureError(
+        "the kernel does not overcommit memory, so the program runs without a shared heap; set "
+        "vm.overcommit_memory to 0 or 1 to use it");
+  }
+  rlimit address_space{};
+  if (getrlimit(RLIMIT_AS, &address_space) != 0 || address_space.rlim_cur == RLIM_INFINITY) return;
+  throw FailureError(
+      "the address space of this process is limited, so the program runs without a shared heap; "
+      "raise the limit with `ulimit -v unlimited` to use it");
+}
 
 Heap::Heap(std::size_t cap_bytes, std::size_t most_copied_bytes, Care care)
     : file_(ArenaFile::Kind::memfd, ""),
@@ -72,6 +89,8 @@ void* Heap::allocate(std::size_t bytes, std::size_t alignment, Content content) 
     blocks_[found->piece.offset] = found->piece.bytes;
     used_bytes_ += found->piece.bytes;
     void* const block = view_.base() + in_file(found->piece).offset;
+    // The block is the caller's by now. Other threads must not wait while it is cleared.
+    lock.unlock();
     if (content == Content::zero && found->was_used) std::memset(block, 0, bytes);
     return block;
   } catch (const std::bad_alloc&) {

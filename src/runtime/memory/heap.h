@@ -22,6 +22,7 @@
 #include <span>
 
 #include "common/file.h"
+#include "common/system.h"
 #include "runtime/memory/arena.h"
 #include "runtime/memory/arena_space.h"
 #include "runtime/memory/cpu.h"
@@ -80,6 +81,13 @@ class ForkLine {
   FileDescriptor parents_;
   FileDescriptor childs_;
 };
+
+// Throws FailureError if a heap would harm the program. If the kernel does not overcommit memory
+// (vm.overcommit_memory=2), it charges a shared page only when the page is first touched: a program
+// that runs out of memory would be killed by SIGBUS then, long after the allocation that should
+// have failed. If the address space of the process is limited (`ulimit -v`), the heaps of all
+// ranks, which each rank maps, would leave little of it to the program.
+void check_heap_limits(const System& system);
 
 // The part of a heap's state that changes while peers use the heap.
 struct HeapState {

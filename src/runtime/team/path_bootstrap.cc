@@ -56,7 +56,7 @@ std::string meeting_name(const std::string& path) {
 
 FileDescriptor new_socket() {
   FileDescriptor socket_here(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (socket_here.is_open()) return socket_here;
+  if (socket_here.is_open()) return above_standard_streams(std::move(socket_here));
   throw FailureError(
       fmt::format("cannot create a socket: {}; raise `ulimit -n` if descriptors are exhausted",
                   std::strerror(errno)));
@@ -157,7 +157,8 @@ class PathRendezvous {
     if (!is_peer_connecting(socket, connections)) return;
     PeerConnection connection{
         {},
-        FileDescriptor(accept4(socket.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK))};
+        above_standard_streams(FileDescriptor(
+            accept4(socket.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)))};
     if (!connection.socket.is_open()) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
       throw FailureError(fmt::format("cannot accept connections of other ranks at {}: {}", path_,

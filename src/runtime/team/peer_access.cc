@@ -78,6 +78,8 @@ const Refusals& PeerAccess::refusals(TeamMemory& team_memory) {
   }
   refusals_.mapping = first_of(team_memory.gather(mapping));
   maps_ = !refusals_.mapping.is_any();
+  // Each mapping takes the address space of a whole heap.
+  if (!maps_) std::fill(views_.begin(), views_.end(), nullptr);
   for (std::size_t path = 0; path < paths_.size(); ++path) {
     const RankError why = first_of(team_memory.gather(copying[path]));
     if (why.is_any()) refuse_copying(static_cast<single_copy::PathNumber>(path), why);

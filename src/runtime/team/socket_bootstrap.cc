@@ -44,7 +44,9 @@ std::pair<FileDescriptor, FileDescriptor> stream_pair() {
     throw FailureError(fmt::format("cannot create a pair of sockets: {}{}", std::strerror(errno),
                                    errno == EMFILE ? "; raise `ulimit -n`" : ""));
   }
-  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+  FileDescriptor first(ends[0]);
+  FileDescriptor second(ends[1]);
+  return {above_standard_streams(std::move(first)), above_standard_streams(std::move(second))};
 }
 
 void send_all(const FileDescriptor& socket, std::span<const std::byte> bytes, Deadline deadline) {

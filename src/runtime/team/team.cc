@@ -290,20 +290,23 @@ void Team::scatter_from_root(Operation operation, const void* input, const node:
        .in_place = is_root && lies_at(output, input, blocks.of(root))});
 }
 
-// In place, the result goes to a temporary buffer, because peers may still read the input.
+// In place, the result goes to another buffer, because peers may still read the input. The buffer
+// is kept, because the pages of a new one would have to be mapped in each call.
 void Team::reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
                           const memory::Reduction& reduction) {
   const std::size_t own_bytes = blocks.of(rank_).bytes * reduction.element_bytes;
   const bool in_place = input == output;
-  std::vector<std::byte> aside;
-  if (in_place) unless_lost([&] { aside.resize(own_bytes); });
+  if (in_place && own_bytes > aside_bytes_) {
+    unless_lost([&] { aside_ = std::make_unique_for_overwrite<std::byte[]>(own_bytes); });
+    aside_bytes_ = own_bytes;
+  }
   run({.operation = Operation::reduce_scatter,
        .input = input,
-       .output = in_place ? aside.data() : output,
+       .output = in_place ? aside_.get() : output,
        .count = blocks.total(ranks_),
        .reduction = &reduction,
        .incoming = blocks});
-  if (in_place && own_bytes > 0) std::memcpy(output, aside.data(), own_bytes);
+  if (in_place && own_bytes > 0) std::memcpy(output, aside_.get(), own_bytes);
 }
 
 void Team::scan(const void* input, void* output, std::size_t count,

@@ -292,6 +292,8 @@ class Team {
   RankError lost_;  // why the team is unusable
   bool keeps_next_call_ = false;
   Call kept_call_;
+  std::unique_ptr<std::byte[]> aside_;  // the result of a reduce_scatter in place
+  std::size_t aside_bytes_ = 0;
 };
 
 }  // namespace huddle::team

@@ -33,12 +33,23 @@ def where_nothing_calls_mpi(bench):
 
 def on_an_unknown_mpi(bench):
     library = bench.build / "libmpi_fake.so"
-    bench.compile_plain("fake_mpi", library, "-shared", "-fPIC")
-    program = bench.plain_program("on_fake_mpi", str(library))
-    outcome = alone(bench, program)
-    bench.passes("a program on an unknown MPI", outcome)
-    bench.expect("huddle does not support this MPI" in outcome.err and "done" in outcome.out,
-                 f"a program on an unknown MPI: {outcome.tail()}")
+    for flags in ((), ("-DCONSTANTS",)):
+        bench.compile_plain("fake_mpi", library, "-shared", "-fPIC", *flags)
+        program = bench.plain_program("on_fake_mpi", str(library))
+        outcome = alone(bench, program)
+        what = f"a program on an unknown MPI {flags}"
+        bench.passes(what, outcome)
+        bench.expect("huddle does not support this MPI" in outcome.err and "done" in outcome.out,
+                     f"{what}: {outcome.tail()}")
+
+
+def where_failures_are_tolerated(bench):
+    """A job with ULFM expects that collectives can be revoked."""
+    outcome = bench.run(bench.program("profiled"), 2, settings={"ACTIVATE_AFTER": "0"},
+                        environment={"OMPI_MCA_mpi_ft_enable": "1"})
+    bench.passes("a fault-tolerant job", outcome)
+    bench.expect("MPI: fault tolerance (ULFM)" in outcome.calls("allreduce") and outcome.taken("allreduce") == 0,
+                 f"a fault-tolerant job: {outcome.tail()}")
 
 
 def with_a_static_mpi(bench):
@@ -149,6 +160,7 @@ def strangers(bench, _thorough):
     without_mpi(bench)
     where_nothing_calls_mpi(bench)
     on_an_unknown_mpi(bench)
+    where_failures_are_tolerated(bench)
     with_a_static_mpi(bench)
     with_wrong_settings(bench)
     with_a_broken_machine_file(bench)

@@ -4,6 +4,7 @@
 // Blocks that peers can map, allocated through the C interface.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -67,6 +68,27 @@ TEST(Heap, MessageContainsReasonOfFailure) {
   EXPECT_EQ(huddle_alloc(nullptr, 1, &block, &why), HUDDLE_MISUSED);
   EXPECT_THAT(why.text, HasSubstr("context"));
   EXPECT_EQ(huddle_alloc(context.get(), 1, nullptr, &why), HUDDLE_MISUSED);
+}
+
+TEST(Heap, IsRefusedIfTheAddressSpaceIsLimited) {
+  run_c_ranks(1, [](const huddle_bootstrap&) {
+    const rlimit limited{rlim_t{1} << 46, rlim_t{1} << 46};
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
+    const ContextHandle context = new_context();
+    void* block = nullptr;
+    huddle_message why;
+    EXPECT_EQ(huddle_alloc(context.get(), 1, &block, &why), HUDDLE_FAILED);
+    EXPECT_THAT(why.text, HasSubstr("ulimit -v"));
+  });
+}
+
+TEST(Heap, HasAtLeastTwoPages) {
+  huddle_settings settings = default_settings();
+  settings.heap_bytes = 1;
+  huddle_context* context = nullptr;
+  huddle_message why;
+  EXPECT_EQ(huddle_context_create(&settings, &context, &why), HUDDLE_MISUSED);
+  EXPECT_THAT(why.text, HasSubstr("heap_bytes"));
 }
 
 TEST(Heap, FreesNull) {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "../../common/fake_system.h"
-#include "common/error.h"
 
 namespace huddle::heap {
 namespace {
@@ -17,17 +16,6 @@ void put_into_cgroup(FakeSystem& fake, std::string_view memory_max) {
   fake.file("/proc/self/cgroup", "0::/job_17\n")
       .file("/proc/self/mountinfo", "35 31 0:31 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
       .file("/sys/fs/cgroup/job_17/memory.max", memory_max);
-}
-
-TEST(HeapLimits, RejectKernelWithoutOvercommit) {
-  for (const std::string_view mode : {"0\n", "1\n"}) {
-    EXPECT_NO_THROW(
-        check_overcommit(FakeSystem().file("/proc/sys/vm/overcommit_memory", mode).system()));
-  }
-  EXPECT_NO_THROW(check_overcommit(FakeSystem().system()));
-  FakeSystem strict;
-  strict.file("/proc/sys/vm/overcommit_memory", "2\n");
-  EXPECT_THROW(check_overcommit(strict.system()), FailureError);
 }
 
 TEST(HeapLimits, LimitForkCopyToFractionOfCgroupMemory) {

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "../../common/fake_system.h"
 #include "common/arithmetic.h"
 #include "common/error.h"
 #include "runtime/memory/page_buffer.h"
@@ -235,6 +236,27 @@ TEST(Heap, IsThreadSafe) {
   for (unsigned seed = 1; seed <= 4; ++seed) threads.emplace_back(work, seed);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(heap.used_bytes(), 0U);
+}
+
+TEST(HeapLimits, RejectKernelWithoutOvercommit) {
+  for (const std::string_view mode : {"0\n", "1\n"}) {
+    EXPECT_NO_THROW(
+        check_heap_limits(FakeSystem().file("/proc/sys/vm/overcommit_memory", mode).system()));
+  }
+  EXPECT_NO_THROW(check_heap_limits(FakeSystem().system()));
+  FakeSystem strict;
+  strict.file("/proc/sys/vm/overcommit_memory", "2\n");
+  EXPECT_THROW(check_heap_limits(strict.system()), FailureError);
+}
+
+TEST(HeapLimits, RejectLimitedAddressSpace) {
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &usual), 0);
+  const rlimit limited{rlim_t{1} << 46, usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
+  EXPECT_THROW(check_heap_limits(FakeSystem().system()), FailureError);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &usual), 0);
+  EXPECT_NO_THROW(check_heap_limits(FakeSystem().system()));
 }
 
 }  // namespace

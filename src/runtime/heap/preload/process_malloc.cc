@@ -241,7 +241,7 @@ const huddle_heap& ProcessMalloc::start(const huddle_heap_request& request) noex
 void ProcessMalloc::open(const huddle_heap_request& request) {
   throw_if_unsupported();
   const System system;
-  check_overcommit(system);
+  memory::check_heap_limits(system);
   const std::size_t copied =
       most_copied_bytes(request.most_copied_bytes, system, memory::machine_bytes());
   auto* const large = new (place_.data()) Large{

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright the huddle contributors */
 /*
- * A library that looks like an MPI of an unknown family: one rank, and only a few functions.
+ * A library that looks like an MPI of an unknown family: one rank, and only a few functions. With
+ * CONSTANTS, it exports the constants of its ABI, as MPItrampoline does.
  */
 #include <stddef.h>
+
+#ifdef CONSTANTS
+extern const long MPI_COMM_WORLD;
+extern int* const MPI_UNWEIGHTED;
+const long MPI_COMM_WORLD = 0;
+int* const MPI_UNWEIGHTED = NULL;
+#endif
 
 int PMPI_Init(int* argc, char*** argv);
 int PMPI_Finalize(void);
