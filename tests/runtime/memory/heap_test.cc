@@ -238,6 +238,17 @@ TEST(Heap, IsThreadSafe) {
   EXPECT_EQ(heap.used_bytes(), 0U);
 }
 
+TEST(Heap, KeepsLittleOfALargeFreedBlock) {
+  constexpr std::size_t gibibyte = std::size_t{1} << 30;
+  Heap heap(8 * gibibyte);
+  void* const live = heap.allocate(3 * gibibyte);
+  void* const temporary = heap.allocate(gibibyte);
+  ASSERT_NE(live, nullptr);
+  ASSERT_NE(temporary, nullptr);
+  heap.free(temporary);
+  EXPECT_LT(heap.held_bytes(), heap.used_bytes() + gibibyte);
+}
+
 TEST(HeapLimits, RejectKernelWithoutOvercommit) {
   for (const std::string_view mode : {"0\n", "1\n"}) {
     EXPECT_NO_THROW(
