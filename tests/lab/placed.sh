@@ -22,7 +22,7 @@ emission_of() {
   case $1 in
     openmpi-4) echo openmpi4 ;;
     openmpi-5) echo prrte ;;
-    mpich-5) echo hydra ;;
+    mpich-5) echo hostfile ;;  # hydra requires that the ranks of each host are consecutive
   esac
 }
 
@@ -45,6 +45,7 @@ try() {
   "${map[@]}" --emit "$(emission_of "$mpi")" >"$placed" 2>"$lab/$mpi-emit"
   # The first line of the file contains the options for the launcher.
   read -r -a placing < <(sed -n "1s,^# [^ ]* \(.*\) PROGRAM,\1,p" "$placed" | sed "s,\bFILE\b,$placed,")
+  [ "$mpi" != mpich-5 ] || placing=(-f "$placed")
   job "$mpi-again" "$huddle" profile --output "$beyond_file_systems" "${launcher[@]}" "${placing[@]}" "$program"
   python3 -B tests/lab/placed_result.py "$mpi" "$lab/$mpi-first.json" "$lab/$mpi-map" \
     "$beyond_file_systems" "$lab/$mpi-again" || status=1

@@ -27,7 +27,7 @@ def main():
               for seat in placed["placement"]}
     ran = {int(rank): (host, processors)
            for rank, host, processors in re.findall(r"^rank (\d+) on (\S+) at (\S+)$", output, re.MULTILINE)}
-    # Hydra restarts the binding at each line of its host file, and each rank has its own line. Only hosts are compared.
+    # The host file of MPICH's launcher binds no rank, so only hosts are compared.
     if name.startswith("mpich"):
         ran = {rank: (host, wanted[rank][1]) for rank, (host, _) in ran.items()}
     findings = []

@@ -86,7 +86,8 @@ constexpr std::array table = {
     EmissionInfo{Emission::prrte, "prrte", "a rankfile for Open MPI 5 and PRRTE", true},
     EmissionInfo{Emission::hydra, "hydra", "MPICH's mpiexec.hydra: -bind-to user", true},
     EmissionInfo{Emission::intel, "intel", "I_MPI_PIN_PROCESSOR_LIST, and a machine file", true},
-    EmissionInfo{Emission::srun_map_cpu, "srun-map-cpu", "srun --cpu-bind=map_cpu", false},
+    EmissionInfo{Emission::srun_map_cpu, "srun-map-cpu",
+                 "srun --cpu-bind=map_cpu with --distribution", false},
     EmissionInfo{Emission::srun_arbitrary, "srun-arbitrary",
                  "SLURM_HOSTFILE, --distribution=arbitrary", false},
     EmissionInfo{Emission::cray_rank_order, "cray-rank-order", "MPICH_RANK_ORDER of Cray MPICH",
@@ -140,6 +141,50 @@ class Emitter {
     return *longest;
   }
 
+  // Returns the options that make srun put each rank on its node, before those that bind it. srun
+  // numbers the nodes itself, so only the ranks that share a node matter. Throws UsageError if none
+  // of its distributions puts the same ranks on the same nodes.
+  std::string srun_distribution() const {
+    if (nodes_ == 1) return "";
+    const std::vector<int> node_of = nodes_by_first_rank();
+    const int ranks = static_cast<int>(node_of.size());
+    const int on_each = ranks / nodes_;
+    bool is_block = on_each * nodes_ == ranks;
+    bool is_cyclic = is_block;
+    for (int rank = 0; rank < ranks && (is_block || is_cyclic); ++rank) {
+      const int node = node_of[static_cast<std::size_t>(rank)];
+      is_block = is_block && node == rank / on_each;
+      is_cyclic = is_cyclic && node == rank % nodes_;
+    }
+    if (!is_block && !is_cyclic) {
+      throw UsageError(fmt::format(
+          "{} requires that srun can distribute the ranks over the nodes in blocks or in turn, "
+          "with equal numbers per node, but this placement does neither; use openmpi4 or prrte "
+          "with mpirun, or srun-arbitrary, which sets the node of each rank but binds no rank",
+          name_));
+    }
+    return fmt::format("--ntasks-per-node={} --distribution={} ", on_each,
+                       is_block ? "block" : "cyclic");
+  }
+
+  // Hydra starts again with the first hardware thread of its list when a host appears again in the
+  // host file. Throws UsageError if that would bind ranks to the same hardware thread.
+  void check_consecutive_on_hosts() const {
+    std::vector<bool> has_ended(static_cast<std::size_t>(nodes_), false);
+    for (std::size_t rank = 1; rank < seats_.size(); ++rank) {
+      const int before = seats_[rank - 1].node;
+      const int node = seats_[rank].node;
+      if (node == before) continue;
+      has_ended[static_cast<std::size_t>(before)] = true;
+      if (!has_ended[static_cast<std::size_t>(node)]) continue;
+      throw UsageError(
+          fmt::format("{} binds ranks correctly only if the numbers of the ranks on each host are "
+                      "consecutive, but here other ranks come between those on {}; use hostfile, "
+                      "which sets the host of each rank but binds no rank",
+                      name_, host(node)));
+    }
+  }
+
   // Rankfiles with the OS indices of hardware threads or with their logical indices, as in hwloc.
   std::string rankfile() const {
     return rank_lines([](int pu) { return pu; });
@@ -165,6 +210,19 @@ class Emitter {
   }
 
  private:
+  // Returns the node of each rank. Nodes are numbered from 0 in the order of their first ranks.
+  std::vector<int> nodes_by_first_rank() const {
+    std::vector<int> number_of(static_cast<std::size_t>(nodes_), -1);
+    std::vector<int> nodes;
+    int next = 0;
+    for (const Slot& seat : seats_) {
+      int& number = number_of[static_cast<std::size_t>(seat.node)];
+      if (number < 0) number = next++;
+      nodes.push_back(number);
+    }
+    return nodes;
+  }
+
   template <typename Number>
   std::string rank_lines(const Number& number) const {
     std::string text;
@@ -226,6 +284,7 @@ std::string emit(Emission emission, const EmittedPlacement& seating) {
       return "# mpirun --map-by rankfile:file=FILE:hwtcpus PROGRAM\n" +
              emitter.rankfile_by_logical_numbers();
     case Emission::hydra:
+      emitter.check_consecutive_on_hosts();
       return fmt::format("# mpiexec.hydra -f FILE -bind-to user:{} PROGRAM\n{}",
                          joined(emitter.list_for_all_nodes(), ","), emitter.host_lines(":1"));
     case Emission::intel:
@@ -233,7 +292,8 @@ std::string emit(Emission emission, const EmittedPlacement& seating) {
           "# I_MPI_PIN_PROCESSOR_LIST={} mpiexec.hydra -machinefile FILE PROGRAM\n{}",
           joined(emitter.list_for_all_nodes(), ","), emitter.host_lines(":1"));
     case Emission::srun_map_cpu:
-      return fmt::format("--cpu-bind=map_cpu:{}\n", joined(emitter.list_for_all_nodes(), ","));
+      return fmt::format("{}--cpu-bind=map_cpu:{}\n", emitter.srun_distribution(),
+                         joined(emitter.list_for_all_nodes(), ","));
     case Emission::srun_arbitrary:
     case Emission::hostfile:
       return emitter.host_lines("");

@@ -10,12 +10,15 @@
 namespace huddle::mapping {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 const std::vector<Slot> one_node = {{0, 4}, {0, 0}, {0, 2}};
 const std::vector<Slot> two_nodes = {{1, 0}, {0, 0}, {1, 2}, {0, 2}};
+const std::vector<Slot> blocks = {{1, 0}, {1, 2}, {0, 0}, {0, 2}};
+const std::vector<Slot> neither = {{0, 0}, {1, 0}, {1, 2}, {0, 2}};
 
 TEST(Emit, ThreadFormatsRequireOneNode) {
   EXPECT_EQ(emit(Emission::omp_places, {one_node}),
@@ -35,9 +38,8 @@ TEST(Emit, RankfilesContainHostAndHardwareThread) {
 }
 
 TEST(Emit, ListFormatsRequireSameListOnAllNodes) {
-  EXPECT_EQ(emit(Emission::srun_map_cpu, {two_nodes, 2}), "--cpu-bind=map_cpu:0,2\n");
-  EXPECT_EQ(emit(Emission::hydra, {two_nodes, 2, {"a", "b"}}),
-            "# mpiexec.hydra -f FILE -bind-to user:0,2 PROGRAM\nb:1\na:1\nb:1\na:1\n");
+  EXPECT_EQ(emit(Emission::hydra, {blocks, 2, {"a", "b"}}),
+            "# mpiexec.hydra -f FILE -bind-to user:0,2 PROGRAM\nb:1\nb:1\na:1\na:1\n");
   EXPECT_THAT(emit(Emission::intel, {two_nodes, 2}), HasSubstr("I_MPI_PIN_PROCESSOR_LIST=0,2 "));
   const std::vector<Slot> differ = {{0, 0}, {0, 2}, {1, 2}, {1, 0}};
   EXPECT_THAT(
@@ -45,6 +47,38 @@ TEST(Emit, ListFormatsRequireSameListOnAllNodes) {
         emit(Emission::srun_map_cpu, {differ, 2});
       },
       ThrowsMessage<UsageError>(HasSubstr("in the same way")));
+}
+
+TEST(Emit, SrunGetsTheDistributionThatPutsRanksOnTheirNodes) {
+  EXPECT_EQ(emit(Emission::srun_map_cpu, {one_node}), "--cpu-bind=map_cpu:4,0,2\n");
+  EXPECT_EQ(emit(Emission::srun_map_cpu, {blocks, 2}),
+            "--ntasks-per-node=2 --distribution=block --cpu-bind=map_cpu:0,2\n");
+  EXPECT_EQ(emit(Emission::srun_map_cpu, {two_nodes, 2}),
+            "--ntasks-per-node=2 --distribution=cyclic --cpu-bind=map_cpu:0,2\n");
+}
+
+TEST(Emit, SrunRefusesPlacementsThatItsDistributionsCannotExpress) {
+  const std::vector<Slot> unequal = {{0, 0}, {0, 2}, {0, 4}, {1, 0}};
+  const std::vector<Slot> one_unused = {{0, 0}, {0, 2}};
+  for (const std::vector<Slot>& seats : {neither, unequal, one_unused}) {
+    EXPECT_THAT(
+        [&] {
+          emit(Emission::srun_map_cpu, {seats, 2});
+        },
+        ThrowsMessage<UsageError>(AllOf(HasSubstr("in blocks or in turn"),
+                                        HasSubstr("openmpi4 or prrte"),
+                                        HasSubstr("srun-arbitrary"))));
+  }
+}
+
+TEST(Emit, HydraRefusesHostsWhoseRanksAreNotConsecutive) {
+  for (const std::vector<Slot>& seats : {two_nodes, neither}) {
+    EXPECT_THAT(
+        [&] {
+          emit(Emission::hydra, {seats, 2, {"a", "b"}});
+        },
+        ThrowsMessage<UsageError>(AllOf(HasSubstr("consecutive"), HasSubstr("hostfile"))));
+  }
 }
 
 TEST(Emit, HostFormatsFollowRankOrder) {
