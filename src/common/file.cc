@@ -59,12 +59,42 @@ bool write_new(std::string_view text, const std::string& path) {
          file.close();
 }
 
+std::string name_beside(const std::string& path) {
+  return fmt::format("{}.{}.part", path, ::getpid());
+}
+
 void replace(std::string_view text, const std::string& path) {
-  const std::string beside = fmt::format("{}.{}.part", path, ::getpid());
+  const std::string beside = name_beside(path);
   if (write_new(text, beside) && ::rename(beside.c_str(), path.c_str()) == 0) return;
   const std::string reason = std::strerror(errno);
   ::unlink(beside.c_str());
   cannot_write(path, reason);
+}
+
+// Returns whether files of this type are replaced by a new file.
+bool is_replaced(fs::file_type type) {
+  return type == fs::file_type::not_found || type == fs::file_type::regular;
+}
+
+struct WriteTarget {
+  std::string file;  // without symbolic links
+  fs::file_type type;
+};
+
+// Creates missing folders.
+WriteTarget write_target(const std::string& path) {
+  std::error_code error;
+  fs::path target(path);
+  if (fs::symlink_status(target, error).type() == fs::file_type::symlink) {
+    target = fs::weakly_canonical(target, error);
+    if (error) cannot_write(path, error.message());
+  }
+  const fs::file_type type = fs::status(target, error).type();
+  if (!is_replaced(type)) return {target.string(), type};
+  error.clear();
+  if (target.has_parent_path()) fs::create_directories(target.parent_path(), error);
+  if (error) cannot_write(path, error.message());
+  return {target.string(), type};
 }
 
 }  // namespace
@@ -113,20 +143,25 @@ std::string read_text(const std::string& path, std::size_t most_bytes) {
 }
 
 void write_text(std::string_view text, const std::string& path) {
-  std::error_code error;
-  fs::path target(path);
-  if (fs::symlink_status(target, error).type() == fs::file_type::symlink) {
-    target = fs::weakly_canonical(target, error);
-    if (error) cannot_write(path, error.message());
+  const WriteTarget target = write_target(path);
+  if (is_replaced(target.type)) {
+    replace(text, target.file);
+  } else {
+    write_into(text, target.file);
   }
-  const fs::file_type type = fs::status(target, error).type();
-  if (type != fs::file_type::not_found && type != fs::file_type::regular) {
-    return write_into(text, target.string());
+}
+
+void check_writable(const std::string& path) {
+  const WriteTarget target = write_target(path);
+  if (target.type == fs::file_type::directory) cannot_write(path, std::strerror(EISDIR));
+  if (!is_replaced(target.type)) {
+    // Opening it could block, as for a pipe without a reader.
+    if (::access(target.file.c_str(), W_OK) != 0) cannot_write(path, std::strerror(errno));
+    return;
   }
-  error.clear();
-  if (target.has_parent_path()) fs::create_directories(target.parent_path(), error);
-  if (error) cannot_write(path, error.message());
-  replace(text, target.string());
+  const std::string beside = name_beside(target.file);
+  if (!write_new("", beside)) cannot_write(path, std::strerror(errno));
+  ::unlink(beside.c_str());
 }
 
 }  // namespace huddle

@@ -84,6 +84,10 @@ std::string read_text(const std::string& path, std::size_t most_bytes = most_fil
 // folders. Throws a FailureError that names the file.
 void write_text(std::string_view text, const std::string& path);
 
+// Creates missing folders. Throws a FailureError if write_text() to this file would fail because of
+// the path or its permissions. Does not change an existing file.
+void check_writable(const std::string& path);
+
 // A new folder that is removed with its contents by the destructor.
 class TemporaryFolder {
  public:

@@ -69,6 +69,20 @@ TEST_F(File, ErrorsContainTheReason) {
   EXPECT_EQ(entries(), 1);
 }
 
+TEST_F(File, WritablePathsAreCheckedWithoutAChange) {
+  check_writable(folder_ / "new");
+  EXPECT_EQ(entries(), 0);
+  write_text("old", folder_ / "file");
+  check_writable(folder_ / "file");
+  EXPECT_EQ(read_text(folder_ / "file"), "old");
+  EXPECT_EQ(entries(), 1);
+  check_writable("/dev/null");
+  EXPECT_THAT([&] { check_writable(folder_); },
+              ThrowsMessage<FailureError>(HasSubstr("directory")));
+  EXPECT_THAT([&] { check_writable(folder_ / "file" / "below"); },
+              ThrowsMessage<FailureError>(HasSubstr("cannot write")));
+}
+
 // Instead of a signal that ends the process.
 TEST_F(File, LargerThanTheLimitIsAnError) {
   rlimit before{};

@@ -95,25 +95,30 @@ class Course {
 
 }  // namespace
 
-std::vector<int> threads_at_work(const Events& events) {
+void WorkingThreads::take(const Look& look) {
+  for (const int thread : look.reused) used_ns_.erase(thread);
+  for (const ThreadUse& use : look.threads) used_ns_[use.thread] = use.cpu_ns;
+}
+
+std::vector<int> WorkingThreads::threads() const {
   constexpr double least_share = 0.1;
-  std::map<int, std::uint64_t> used_ns;
   std::uint64_t most_ns = 0;
-  for (const auto& event : events) {
-    const auto* const look = std::get_if<Look>(&event);
-    if (look == nullptr) continue;
-    for (const ThreadUse& use : look->threads) {
-      used_ns[use.thread] = use.cpu_ns;
-      most_ns = std::max(most_ns, use.cpu_ns);
-    }
-  }
+  for (const auto& [thread, ns] : used_ns_) most_ns = std::max(most_ns, ns);
   std::vector<int> threads;
-  for (const auto& [thread, ns] : used_ns) {
+  for (const auto& [thread, ns] : used_ns_) {
     if (static_cast<double>(ns) >= least_share * static_cast<double>(most_ns)) {
       threads.push_back(thread);
     }
   }
   return threads;
+}
+
+std::vector<int> threads_at_work(const Events& events) {
+  WorkingThreads working;
+  for (const auto& event : events) {
+    if (const auto* const look = std::get_if<Look>(&event)) working.take(*look);
+  }
+  return working.threads();
 }
 
 std::optional<Start> start_named(std::string_view name) {

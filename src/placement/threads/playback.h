@@ -10,6 +10,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -21,8 +23,17 @@
 
 namespace huddle::threads {
 
-// Returns the threads whose CPU time, at the last sample of each, was at least a tenth of the
-// busiest thread's.
+// Finds the threads whose CPU time, at the last sample of each, was at least a tenth of the busiest
+// thread's.
+class WorkingThreads {
+ public:
+  void take(const Look& look);
+  std::vector<int> threads() const;
+
+ private:
+  std::map<int, std::uint64_t> used_ns_;  // by thread
+};
+// Returns these threads for all events.
 std::vector<int> threads_at_work(const Events& events);
 
 // Initial placement: hardware threads in numeric order, in topology order, or spread as far apart

@@ -3,11 +3,14 @@
 #include "placement/threads/recording.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <limits>
 #include <optional>
+#include <utility>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -19,8 +22,8 @@ namespace {
 
 constexpr std::string_view head = "huddle-touches 1 page";
 
-// Room for ten seconds at the maximum event rate of a hundred hardware threads.
-constexpr std::size_t most_recording_bytes = std::size_t{512} << 20U;
+// The kernel limits the names of threads to 15 characters; a blank separates them.
+constexpr std::size_t most_bytes_of_names = std::size_t{16} * most_threads + 16;
 // Larger than any OS index.
 constexpr std::uint64_t most_recorded_processor = 1'000'000;
 
@@ -104,10 +107,14 @@ class Reader {
       recording.machine.append(rest_of_line()) += '\n';
     } else if (kind == "t") {
       recording.events.emplace_back(touch());
+    } else if (kind == "r") {
+      for (std::string_view one = word(); !one.empty(); one = word()) {
+        reused_.push_back(thread_in(one));
+      }
     } else if (kind == "l") {
       recording.events.emplace_back(look());
     } else if (!kind.empty()) {
-      fail(fmt::format("a line must begin with names, rounds-of-pages, m, t or l, not '{}'",
+      fail(fmt::format("a line must begin with names, rounds-of-pages, m, t, r or l, not '{}'",
                        printable(kind)));
     }
     if (!word().empty()) fail("unexpected text at the end of the line");
@@ -125,6 +132,7 @@ class Reader {
   Look look() {
     Look look;
     look.time_ns = time();
+    look.reused = std::exchange(reused_, {});
     for (std::string_view one = word(); !one.empty(); one = word()) {
       const std::vector<std::string_view> fields = split(one, ':');
       if (fields.size() != 3 && fields.size() != 4) {
@@ -143,6 +151,7 @@ class Reader {
   std::size_t at_ = 0;
   int number_ = 0;
   std::uint64_t last_ns_ = 0;
+  std::vector<int> reused_;  // for the next look
 };
 
 // Returns the lines, without the empty one behind the last line break.
@@ -158,6 +167,9 @@ void append(std::string& text, const Touch& touch) {
 }
 
 void append(std::string& text, const Look& look) {
+  if (!look.reused.empty()) {
+    fmt::format_to(std::back_inserter(text), "r {}\n", fmt::join(look.reused, " "));
+  }
   fmt::format_to(std::back_inserter(text), "l {}", look.time_ns);
   for (const ThreadUse& use : look.threads) {
     fmt::format_to(std::back_inserter(text), " {}:{}:{}", use.thread, use.cpu_ns, use.processor);
@@ -168,17 +180,39 @@ void append(std::string& text, const Look& look) {
 
 }  // namespace
 
-std::string format_recording(const Recording& recording) {
-  std::string text = fmt::format("{} {}\nnames", head, recording.page_bytes);
-  for (const std::string& name : recording.names) text += " " + name_word(name);
-  text += '\n';
-  if (recording.rounds == Rounds::of_pages) text += "rounds-of-pages\n";
-  for (const std::string_view line : lines_of(recording.machine))
-    text += fmt::format("m {}\n", line);
-  for (const auto& event : recording.events) {
-    std::visit([&text](const auto& one) { append(text, one); }, event);
+RecordingWriter::RecordingWriter(const Recording& start, std::size_t most_bytes)
+    : text_(fmt::format("{} {}\n", head, start.page_bytes)),
+      names_at_(text_.size()),
+      most_bytes_(most_bytes - std::min(most_bytes, most_bytes_of_names)) {
+  if (start.rounds == Rounds::of_pages) text_ += "rounds-of-pages\n";
+  for (const std::string_view line : lines_of(start.machine)) text_ += fmt::format("m {}\n", line);
+  for (const auto& event : start.events) {
+    std::visit([this](const auto& one) { take(one); }, event);
   }
-  return text;
+}
+
+template <typename Event>
+void RecordingWriter::append_if_it_fits(const Event& event) {
+  if (cut_ns_) return;
+  const std::size_t before = text_.size();
+  append(text_, event);
+  if (text_.size() <= most_bytes_) return;
+  text_.resize(before);
+  cut_ns_ = event.time_ns;
+}
+
+void RecordingWriter::take(const Touch& touch) { append_if_it_fits(touch); }
+void RecordingWriter::take(const Look& look) { append_if_it_fits(look); }
+
+std::string RecordingWriter::text(const std::vector<std::string>& names) && {
+  std::string line = "names";
+  for (const std::string& name : names) line += " " + name_word(name);
+  text_.insert(names_at_, line + '\n');
+  return std::move(text_);
+}
+
+std::string format_recording(const Recording& recording) {
+  return RecordingWriter(recording, std::numeric_limits<std::size_t>::max()).text(recording.names);
 }
 
 Recording read_recording(const std::string& path) {

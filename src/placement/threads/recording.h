@@ -7,10 +7,13 @@
 // for each line of the machine file of the machine on which the program ran, then, ordered by time,
 // "t TIME_NS THREAD PAGE w|r" for a touch (PAGE in hexadecimal) and "l TIME_NS
 // THREAD:CPU_NS:PROCESSOR[:BYTES] ..." for a look, which is the state of all threads at that time.
-// BYTES is the memory traffic of the thread, if the hardware counts it.
+// BYTES is the memory traffic of the thread, if the hardware counts it. A line "r THREAD ..."
+// before a look contains the numbers that belong to other threads since the look before.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +32,35 @@ struct Recording {
   std::string machine = {};
 };
 
+// The largest recording that is read: ten seconds at the maximum event rate of a hundred hardware
+// threads.
+inline constexpr std::size_t most_recording_bytes = std::size_t{512} << 20U;
+
 std::string format_recording(const Recording& recording);
+
+// Writes the text of a recording while its events arrive.
+class RecordingWriter {
+ public:
+  // Writes everything of `start` but its names. Leaves out all further events once the text would
+  // exceed `most_bytes`. Requires: room for the names of most_threads threads.
+  RecordingWriter(const Recording& start, std::size_t most_bytes);
+
+  void take(const Touch& touch);
+  void take(const Look& look);
+  // Returns the time of the first event that was left out.
+  std::optional<std::uint64_t> cut_ns() const { return cut_ns_; }
+  // Returns the text. `names`: by thread.
+  std::string text(const std::vector<std::string>& names) &&;
+
+ private:
+  template <typename Event>
+  void append_if_it_fits(const Event& event);
+
+  std::string text_;
+  std::size_t names_at_ = 0;  // position of the names, which are known last
+  std::size_t most_bytes_;
+  std::optional<std::uint64_t> cut_ns_;
+};
 
 // Throws InputError "FILE:LINE: message" if the file is invalid.
 Recording read_recording(const std::string& path);

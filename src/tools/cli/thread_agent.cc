@@ -84,7 +84,7 @@ std::string report(const Setting& setting, const threads::Agent& agent, const Ag
                          .title = title(setting, watched),
                          .machine = picture::machine_title(setting.machine.loaded.machine),
                          .matrix = {},
-                         .threads = threads_at_work(client.events()),
+                         .threads = client.threads_at_work(),
                          .decisions = client.decisions(),
                          .touches = watched.touches,
                          .replaced = agent.replaced(),
@@ -140,7 +140,7 @@ void watch(const Setting& setting, threads::AwaitedProgram program) {
     notes.emplace_back(error.what());  // the program is observed nevertheless
   }
   threads::Agent agent(model, setting.allowed, {.rounds = rounds_if(balancing != nullptr)});
-  AgentClient client(agent, mover.get(), AgentClient::Keeps::latest);
+  AgentClient client(agent, AgentClient::Keeps::latest, mover.get());
   const threads::Watched watched =
       watch_awaited(std::move(program), client, {mover.get(), balancing.get()});
   balancing.reset();

@@ -30,31 +30,34 @@
 
 namespace huddle::cli {
 
-// Records observations, passes them to the agent, and requests the moves that it decides.
+// Passes observations to the agent, keeps what a report needs, and requests the moves that the
+// agent decides.
 class AgentClient : public threads::TouchObserver {
  public:
   enum class Keeps {
-    everything,
+    everything,  // all decisions, with the sharing that they are based on
+    decisions,   // all decisions, for reports that do not contain their sharing
     latest,  // for programs that run for days: the last snapshot and a limited number of decisions
   };
 
-  // `mover`: null if threads are not moved.
-  explicit AgentClient(threads::Agent& agent, const threads::Mover* mover = nullptr,
-                       Keeps keeps = Keeps::everything)
-      : agent_(agent), mover_(mover), keeps_(keeps) {}
+  // `mover`: null if threads are not moved. `writer`: receives all events; null for no recording.
+  AgentClient(threads::Agent& agent, Keeps keeps, const threads::Mover* mover = nullptr,
+              threads::RecordingWriter* writer = nullptr)
+      : agent_(agent), mover_(mover), writer_(writer), keeps_(keeps) {}
 
   void take(const threads::Touch& touch) override {
     agent_.take(touch);
-    if (keeps_ == Keeps::everything) events_.emplace_back(touch);
+    if (writer_ != nullptr) writer_->take(touch);
   }
   Actions take(const threads::Look& look) override {
-    if (keeps_ == Keeps::latest) events_.clear();
-    events_.emplace_back(look);
+    if (keeps_ == Keeps::latest) working_ = {};
+    working_.take(look);
+    if (writer_ != nullptr) writer_->take(look);
     if (mover_ != nullptr) agent_.take(mover_->standing());
     Actions actions;
     if (std::optional<threads::Decision> decision = agent_.take(look)) {
       actions = actions_for(*decision);
-      if (keeps_ == Keeps::latest) decision->sharing = {};
+      if (keeps_ != Keeps::everything) decision->sharing = {};
       decisions_.push_back(std::move(*decision));
     }
     constexpr std::size_t most_decisions = 1000;
@@ -67,8 +70,7 @@ class AgentClient : public threads::TouchObserver {
     return actions;
   }
 
-  const threads::Events& events() const { return events_; }
-  threads::Events take_events() { return std::move(events_); }
+  std::vector<int> threads_at_work() const { return working_.threads(); }
   const std::vector<threads::Decision>& decisions() const { return decisions_; }
 
  private:
@@ -84,8 +86,9 @@ class AgentClient : public threads::TouchObserver {
 
   threads::Agent& agent_;
   const threads::Mover* mover_;
+  threads::RecordingWriter* writer_;
   Keeps keeps_;
-  threads::Events events_;
+  threads::WorkingThreads working_;
   std::vector<threads::Decision> decisions_;
 };
 

@@ -210,7 +210,8 @@ class WatchCommand : public Command {
     options.rounds = recording.rounds;
     threads::Agent agent(model, model.machine().topology.pus, options);
     subject.decisions = threads::replay(recording.events, agent);
-    fill_in(agent, recording, subject);
+    subject.threads = threads_at_work(recording.events);
+    fill_in(agent, recording.names, recording.page_bytes, subject);
   }
 
   void watch(const machine::CostModel& model, const machine::CpuSet& allowed,
@@ -227,7 +228,8 @@ class WatchCommand : public Command {
                     threads::usual_state_folder());
     }
     threads::Mover* const moves = mover ? &*mover : nullptr;
-    AgentClient client(agent, moves);
+    AgentClient client(
+        agent, json_ ? AgentClient::Keeps::everything : AgentClient::Keeps::decisions, moves);
     const std::unique_ptr<threads::NumaBalancing> balancing = balancing_if(allow_sysctl_);
     const threads::Watched watched = threads::watch_process(static_cast<pid_t>(*process), seconds_,
                                                             client, {moves, balancing.get()});
@@ -247,7 +249,8 @@ class WatchCommand : public Command {
     if (mover) {
       for (std::string& note : mover->notes()) subject.notes.push_back(std::move(note));
     }
-    fill_in(agent, {options.page_bytes, watched.names, client.take_events()}, subject);
+    subject.threads = client.threads_at_work();
+    fill_in(agent, watched.names, options.page_bytes, subject);
   }
 
   static void check_move(const machine::Discovery& here) {
@@ -256,12 +259,12 @@ class WatchCommand : public Command {
     }
   }
 
-  static void fill_in(const threads::Agent& agent, const threads::Recording& seen,
-                      ThreadsSubject& subject) {
-    subject.threads = threads_at_work(seen.events);
+  // Requires: subject.threads.
+  static void fill_in(const threads::Agent& agent, const std::vector<std::string>& names,
+                      std::uint32_t page_bytes, ThreadsSubject& subject) {
     subject.touches = agent.touches();
     subject.replaced = agent.replaced();
-    subject.matrix = threads_matrix(agent, subject.threads, seen.names, seen.page_bytes);
+    subject.matrix = threads_matrix(agent, subject.threads, names, page_bytes);
   }
 
   static constexpr long long most_process = 1LL << 22U;  // the kernel's own limit

@@ -96,6 +96,17 @@ class Playing : public ::testing::Test {
   machine::CostModel model_{machine_};
 };
 
+TEST(WorkingThreads, AreKnownWithoutTheEvents) {
+  WorkingThreads working;
+  working.take(Look{0, {{0, 100, 0}, {1, 5, 0}, {2, 50, 0}}});
+  working.take(Look{1, {{0, 1000, 0}, {1, 5, 0}}});
+  EXPECT_THAT(working.threads(), ::testing::ElementsAre(0));
+  working.take(Look{2, {{0, 1000, 0}, {3, 100, 0}}});
+  EXPECT_THAT(working.threads(), ::testing::ElementsAre(0, 3));
+  working.take(Look{.time_ns = 3, .threads = {{0, 9, 0}, {3, 100, 0}}, .reused = {0}});
+  EXPECT_THAT(working.threads(), ::testing::ElementsAre(2, 3));
+}
+
 TEST_F(Playing, PlacesThreadsApartOrTogether) {
   Program program(8, 1);
   Events events;

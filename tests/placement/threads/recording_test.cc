@@ -19,6 +19,7 @@ TEST(Recording, SurvivesRoundTrip) {
   program.bytes_per_s = {1e9, 0, 3e9};
   program.run(recording.events, {}, 50);
   recording.events.emplace_back(Touch{1'000'000'000, 2, 0xfffffffffffff, false});
+  recording.events.emplace_back(Look{1'000'000'001, {{1, 5, 0}}, {1, 2}});
   const Recording back = parse_recording(format_recording(recording), "r");
   EXPECT_EQ(back.page_bytes, 65536U);
   EXPECT_EQ(back.events, recording.events);
@@ -36,6 +37,38 @@ TEST(Recording, ContainsTheMachineFile) {
   EXPECT_THAT(text, HasSubstr("m # a machine\nm \nm [topology]\n"));
   EXPECT_EQ(parse_recording(text, "r").machine, recording.machine);
   EXPECT_EQ(parse_recording(text, "r").events, recording.events);
+}
+
+TEST(RecordingWriter, WritesTheSameTextAsFormatRecording) {
+  Program program(3, 1);
+  Recording recording{.page_bytes = 65536,
+                      .names = {"app", "a worker", ""},
+                      .events = {},
+                      .rounds = Rounds::of_pages,
+                      .machine = "# a machine\n"};
+  program.run(recording.events, {{0, 1}, {1, 2}}, 200);
+  RecordingWriter writer({65536, {}, {}, Rounds::of_pages, "# a machine\n"}, most_recording_bytes);
+  for (const auto& event : recording.events) {
+    std::visit([&writer](const auto& one) { writer.take(one); }, event);
+  }
+  EXPECT_EQ(std::move(writer).text(recording.names), format_recording(recording));
+  EXPECT_EQ(writer.cut_ns(), std::nullopt);
+}
+
+TEST(RecordingWriter, LeavesOutEventsBeyondTheLimit) {
+  constexpr std::size_t most_bytes = 200'000;
+  RecordingWriter writer({}, most_bytes);
+  Touch touch;
+  for (; !writer.cut_ns() && touch.time_ns < 1'000'000; ++touch.time_ns) writer.take(touch);
+  ASSERT_TRUE(writer.cut_ns());
+  writer.take(Look{touch.time_ns + 1, {}});
+  EXPECT_EQ(*writer.cut_ns(), touch.time_ns - 1);
+  const std::vector<std::string> names(most_threads, "fifteen-letters");
+  const std::string text = std::move(writer).text(names);
+  EXPECT_LE(text.size(), most_bytes);
+  const Recording back = parse_recording(text, "r");
+  EXPECT_EQ(back.names, names);
+  EXPECT_EQ(back.events.size(), touch.time_ns - 1);
 }
 
 struct Damage {

@@ -348,6 +348,18 @@ TEST(Profile, ReportsInvalidArguments) {
   EXPECT_THAT(ran.err, HasSubstr("did you mean 'pairs'"));
 }
 
+TEST(Profile, UnwritablePathsAreReportedBeforeTheRun) {
+  const Program program;
+  const std::string file = program.home().write("file", "in the way");
+  const std::string mark = program.home().path("mark");
+  for (const char* option : {"--output", "--record"}) {
+    const Ran ran = program.run({"profile", option, file + "/below", "touch", mark});
+    EXPECT_EQ(ran.status, 1) << option;
+    EXPECT_THAT(ran.err, HasSubstr("cannot write " + file + "/below"));
+    EXPECT_FALSE(std::filesystem::exists(mark)) << option;
+  }
+}
+
 TEST(Profile, UsesBpfOrGivesTheReason) {
   const threads::Trial bpf = threads::try_page_faults(threads::Observer::bpf);
   const Ran ran = Program().run({"profile", "--observer", "bpf", "sh", "-c", "exit 7"});

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 
+#include <fmt/format.h>
 #include <sys/wait.h>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -9,6 +11,7 @@
 
 #include "common/file.h"
 #include "common/settings/settings.h"
+#include "common/text.h"
 #include "model/machine/machine_file.h"
 #include "model/machine/topology.h"
 #include "tools/cli/profile/profile_kinds.h"
@@ -35,6 +38,13 @@ int status_for_shell(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+std::string cut_text(std::uint64_t cut_ns) {
+  return fmt::format(
+      "the recording contains only the first {} of the run, because huddle watch --replay accepts "
+      "at most {} MiB",
+      time_text(static_cast<double>(cut_ns)), threads::most_recording_bytes >> 20U);
+}
+
 }  // namespace
 
 ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
@@ -47,7 +57,21 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
   const machine::CostModel model(machine.loaded.machine);
   const threads::AgentOptions options{.rounds = rounds_if(profile.allows_sysctl)};
   threads::Agent agent(model, here.allowed, options);
-  AgentClient client(agent);
+  for (const std::string& path : {profile.output, profile.record}) {
+    if (!path.empty()) check_writable(path);
+  }
+  std::optional<threads::RecordingWriter> writer;
+  if (!profile.record.empty()) {
+    const threads::Recording start{.page_bytes = options.page_bytes,
+                                   .names = {},
+                                   .events = {},
+                                   .rounds = options.rounds,
+                                   .machine = format_machine(machine.loaded.machine)};
+    writer.emplace(start, threads::most_recording_bytes);
+  }
+  AgentClient client(agent,
+                     profile.json ? AgentClient::Keeps::everything : AgentClient::Keeps::decisions,
+                     nullptr, writer ? &*writer : nullptr);
   std::unique_ptr<threads::NumaBalancing> balancing = balancing_if(profile.allows_sysctl);
   threads::Watched watched = watch_program(program, client, balancing.get());
   balancing.reset();
@@ -56,7 +80,7 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
                          .title = profile.command.front(),
                          .machine = picture::machine_title(machine.loaded.machine),
                          .matrix = {},
-                         .threads = threads_at_work(client.events()),
+                         .threads = client.threads_at_work(),
                          .decisions = client.decisions(),
                          .touches = watched.touches,
                          .replaced = agent.replaced(),
@@ -67,10 +91,9 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
   subject.matrix.unobserved = {unobserved_text(watched.unobserved)};
   if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);
   if (!profile.output.empty()) write_text(format_matrix(subject.matrix), profile.output);
-  if (!profile.record.empty()) {
-    write_text(threads::format_recording({options.page_bytes, watched.names, client.take_events(),
-                                          options.rounds, format_machine(machine.loaded.machine)}),
-               profile.record);
+  if (writer) {
+    if (const auto cut_ns = writer->cut_ns()) subject.notes.push_back(cut_text(*cut_ns));
+    write_text(std::move(*writer).text(watched.names), profile.record);
   }
   // The program's own output may be redirected into a file.
   Console beside = context.console;
