@@ -4,6 +4,7 @@
 // A System that consists of the files that a test has written.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,10 @@ class FakeSystem {
   FakeSystem& file(std::string_view path, std::string_view text) {
     scratch_.write(path.substr(1), text);
     return *this;
+  }
+  // Removes a file, or a folder with its contents.
+  void remove(std::string_view path) const {
+    std::filesystem::remove_all(scratch_.folder() / path.substr(1));
   }
   System system() const { return System(scratch_.folder().string()); }
 

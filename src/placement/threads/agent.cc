@@ -159,7 +159,13 @@ void Agent::forget(const std::vector<int>& threads) {
     if (at(thread) < bound_.size()) bound_[at(thread)] = -1;
     if (at(thread) < traffic_.size()) traffic_[at(thread)] = {};
   }
-  last_proposal_.reset();
+  const auto is_proposed = [this](int thread) {
+    const std::vector<int>& proposed = last_proposal_->threads;
+    return std::find(proposed.begin(), proposed.end(), thread) != proposed.end();
+  };
+  if (last_proposal_ && std::any_of(threads.begin(), threads.end(), is_proposed)) {
+    last_proposal_.reset();
+  }
 }
 
 std::optional<Decision> Agent::take(const Look& look) {

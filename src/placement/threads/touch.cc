@@ -44,9 +44,11 @@ bool TouchTable::is_recent(const Entry& entry, const Visitor& visitor) const {
 }
 
 void TouchTable::forget(std::span<const int> threads) {
+  std::vector<bool> is_forgotten(most_threads, false);
+  for (const int thread : threads) is_forgotten[static_cast<std::size_t>(thread)] = true;
   for (Entry& entry : entries_) {
     for (Visitor& visitor : entry.visitors) {
-      if (std::find(threads.begin(), threads.end(), visitor.thread) != threads.end()) {
+      if (visitor.thread >= 0 && is_forgotten[static_cast<std::size_t>(visitor.thread)]) {
         visitor.thread = -1;
       }
     }

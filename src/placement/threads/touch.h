@@ -44,7 +44,7 @@ struct ThreadUse {
 struct Look {
   std::uint64_t time_ns = 0;
   std::vector<ThreadUse> threads;  // running threads
-  // Numbers that have been reassigned to another thread since the last look. Empty in recordings.
+  // Numbers that have been reassigned to another thread since the last look.
   std::vector<int> reused = {};
 
   bool operator==(const Look&) const = default;

@@ -49,53 +49,90 @@ std::uint64_t cpu_ns(const System& system, const std::string& folder,
 
 }  // namespace
 
-void ThreadList::free_numbers(const std::vector<pid_t>& processes) {
-  if (reuse_ == Numbers::kept) return;
-  for (pid_t& owner : owners_) {
-    if (std::find(processes.begin(), processes.end(), owner) == processes.end()) owner = 0;
+int ThreadList::next_number(std::string name) {
+  const std::size_t next = names_.size();
+  const bool is_full = next >= static_cast<std::size_t>(most_threads);
+  if (!free_.empty() && (is_full || reuse_ == Numbers::reused)) {
+    const int number = free_.back();
+    free_.pop_back();
+    names_[static_cast<std::size_t>(number)] = std::move(name);
+    reused_.insert(number);
+    return number;
   }
+  if (is_full) return -1;
+  names_.push_back(std::move(name));
+  return static_cast<int>(next);
 }
 
-int ThreadList::next_number(pid_t process, std::string name) {
-  const auto unused = std::find(owners_.begin(), owners_.end(), 0);
-  const auto number = static_cast<std::size_t>(unused - owners_.begin());
-  if (unused != owners_.end()) {
-    *unused = process;
-    names_[number] = std::move(name);
-    reused_.push_back(static_cast<int>(number));
-  } else if (number < most_threads) {
-    owners_.push_back(process);
-    names_.push_back(std::move(name));
-  } else {
-    return -1;
-  }
-  return static_cast<int>(number);
+std::vector<int> ThreadList::take_reused() {
+  std::vector<int> reused(reused_.begin(), reused_.end());
+  reused_.clear();
+  return reused;
 }
 
 std::vector<ThreadUse> ThreadList::look(const std::vector<pid_t>& processes) {
   constexpr std::size_t processor = 36, fields_needed = 37;
-  std::vector<ThreadUse> uses;
-  std::map<pid_t, int> alive;
+  struct State {
+    pid_t process, thread;
+    std::string folder;
+    ThreadUse use;
+  };
+  std::vector<State> states;
   processes_.clear();
-  free_numbers(processes);
   for (const pid_t process : processes) {
     for (const pid_t thread : threads_of(system_, process)) {
       const std::string folder = fmt::format("/proc/{}/task/{}", process, thread);
       const auto stat = system_.read(folder + "/stat");
       const auto fields = stat ? fields_behind_name(*stat) : std::vector<std::string>();
       if (fields.size() < fields_needed) continue;  // ended in the meantime
-      const auto known = numbers_.find(thread);
-      int number = known == numbers_.end() ? -1 : known->second;
-      if (number < 0) number = next_number(process, system_.read(folder + "/comm").value_or("?"));
-      if (number < 0) continue;
-      alive.emplace(thread, number);
+      const int on = static_cast<int>(whole_number(fields[processor]).value_or(0));
+      states.push_back({process, thread, folder, {-1, cpu_ns(system_, folder, fields), on}});
       processes_.emplace(thread, process);
-      uses.push_back({number, cpu_ns(system_, folder, fields),
-                      static_cast<int>(whole_number(fields[processor]).value_or(0))});
     }
   }
-  numbers_ = std::move(alive);
+  // The numbers of ended threads become free before new threads get theirs.
+  std::map<pid_t, int> before = std::exchange(numbers_, {});
+  for (const State& one : states) {
+    if (const auto known = before.extract(one.thread)) {
+      numbers_.emplace(one.thread, known.mapped());
+    }
+  }
+  for (const auto& [thread, number] : before) free_.push_back(number);
+  std::vector<ThreadUse> uses;
+  for (State& one : states) {
+    const auto known = numbers_.find(one.thread);
+    const int number = known != numbers_.end()
+                           ? known->second
+                           : next_number(system_.read(one.folder + "/comm").value_or("?"));
+    if (number < 0) {
+      processes_.erase(one.thread);
+      continue;
+    }
+    numbers_.emplace(one.thread, number);
+    one.use.thread = number;
+    uses.push_back(one.use);
+  }
   return uses;
+}
+
+void ThreadList::begin_pass() {
+  has_looked_ = false;
+  missing_.clear();
+}
+
+int ThreadList::find(pid_t process, pid_t thread, const std::vector<pid_t>& processes) {
+  const int known = number_of(thread);
+  if (known >= 0 || missing_.contains(thread)) return known;
+  const bool has_numbers = !free_.empty() || names_.size() < static_cast<std::size_t>(most_threads);
+  // A single read is enough to recognize a thread that has ended.
+  if (has_numbers && !has_looked_ &&
+      system_.read(fmt::format("/proc/{}/task/{}/stat", process, thread))) {
+    look(processes);
+    has_looked_ = true;
+  }
+  const int found = number_of(thread);
+  if (found < 0) missing_.insert(thread);
+  return found;
 }
 
 int ThreadList::number_of(pid_t thread) const {
@@ -147,13 +184,10 @@ void TouchStream::pass(const std::vector<PageFaults*>& faults,
     std::stable_sort(batch_.begin(), batch_.end(),
                      [](const PageFault& a, const PageFault& b) { return a.time_ns < b.time_ns; });
   }
+  threads_.begin_pass();
   for (const PageFault& fault : batch_) {
     if (std::find(processes.begin(), processes.end(), fault.process) == processes.end()) continue;
-    int thread = threads_.number_of(fault.thread);
-    if (thread < 0) {
-      threads_.look(processes);
-      thread = threads_.number_of(fault.thread);
-    }
+    const int thread = threads_.find(fault.process, fault.thread, processes);
     if (thread < 0) continue;  // ended before it could be read
     ++touches_;
     const std::uint64_t page = fault.address / page_bytes_ + spaces_.of(fault.process);

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,10 +20,10 @@
 
 namespace huddle::threads {
 
-// Specifies whether the numbers of ended threads are reused.
+// Specifies when the numbers of ended threads are reused.
 enum class Numbers {
-  kept,    // never, because reports name ended threads as well
-  reused,  // once their process is no longer watched, for an agent that outlives many programs
+  kept,    // only if there are no others left, because reports name ended threads as well
+  reused,  // at once, for an agent that outlives many programs
 };
 
 // The threads of watched programs, with their numbers and their state in /proc.
@@ -34,8 +35,14 @@ class ThreadList {
   // Reads the threads of these processes. New threads get the next numbers, in the order of their
   // ids.
   std::vector<ThreadUse> look(const std::vector<pid_t>& processes);
+  // Begins a pass over observed events.
+  void begin_pass();
+  // Returns the number of a thread that one of these processes had when the pass began. If a thread
+  // is unknown, looks for new ones, but at most once per pass, because reading the state of all
+  // threads takes long. Returns -1 if the thread has ended.
+  int find(pid_t process, pid_t thread, const std::vector<pid_t>& processes);
   // Returns the numbers that were reassigned to another thread since the last call.
-  std::vector<int> take_reused() { return std::exchange(reused_, {}); }
+  std::vector<int> take_reused();
   // Returns -1 if the thread is unknown, or if there are too many.
   int number_of(pid_t thread) const;
   // Numbers of the running threads by thread id, as of the last look().
@@ -46,14 +53,17 @@ class ThreadList {
   const std::vector<std::string>& names() const { return names_; }
 
  private:
-  void free_numbers(const std::vector<pid_t>& processes);
   // Returns -1 if there are too many.
-  int next_number(pid_t process, std::string name);
+  int next_number(std::string name);
 
   System system_;
   Numbers reuse_;
-  std::vector<pid_t> owners_;  // processes, by number; 0 if it is free
-  std::vector<int> reused_;
+  // Numbers of ended threads. The latest one is reused first: if a program creates many threads one
+  // after the other, few numbers change hands.
+  std::vector<int> free_;
+  std::set<int> reused_;
+  bool has_looked_ = false;  // in this pass
+  std::set<pid_t> missing_;  // threads that were not found in this pass
   std::map<pid_t, int> numbers_;
   std::map<pid_t, pid_t> processes_;
   std::vector<std::string> names_;

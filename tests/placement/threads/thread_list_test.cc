@@ -22,6 +22,10 @@ void start(FakeSystem& fake, pid_t process, pid_t thread) {
   fake.file(folder + "comm", fmt::format("app-{}\n", thread));
 }
 
+void end(const FakeSystem& fake, pid_t process, pid_t thread) {
+  fake.remove(fmt::format("/proc/{}/task/{}", process, thread));
+}
+
 TEST(ThreadList, NumbersFollowOrderOfCreation) {
   FakeSystem fake;
   for (const pid_t thread : {10, 11, 12}) start(fake, 10, thread);
@@ -50,8 +54,62 @@ TEST(ThreadList, NumbersOfEndedProgramsAreReused) {
   }
   EXPECT_EQ(list.names().size(), 3U);
   EXPECT_EQ(list.names()[2], "app-19");
-  EXPECT_EQ(list.take_reused().size(), 9U);
+  EXPECT_THAT(list.take_reused(), ElementsAre(2));
   EXPECT_THAT(list.take_reused(), IsEmpty());
+}
+
+// One after the other, in a program that goes on.
+TEST(ThreadList, NumbersOfEndedThreadsAreReused) {
+  FakeSystem fake;
+  ThreadList list(Numbers::reused, fake.system());
+  start(fake, 1, 1);
+  for (pid_t thread = 10; thread < 20; ++thread) {
+    start(fake, 1, thread);
+    list.look({1});
+    EXPECT_EQ(list.number_of(1), 0);
+    EXPECT_EQ(list.number_of(thread), 1);
+    end(fake, 1, thread);
+  }
+  EXPECT_THAT(list.take_reused(), ElementsAre(1));
+}
+
+TEST(ThreadList, NumbersOfEndedThreadsAreReusedOnceAllAreUsed) {
+  FakeSystem fake;
+  ThreadList list(Numbers::kept, fake.system());
+  for (pid_t thread = 1; thread <= most_threads; ++thread) start(fake, 1, thread);
+  list.look({1});
+  start(fake, 1, 9000);
+  list.look({1});
+  EXPECT_EQ(list.number_of(9000), -1);
+  end(fake, 1, 8);
+  list.look({1});
+  EXPECT_EQ(list.number_of(9000), 7);
+  EXPECT_THAT(list.take_reused(), ElementsAre(7));
+  EXPECT_EQ(list.names()[7], "app-9000");
+}
+
+// An ended thread is recognized without reading the state of all others.
+TEST(ThreadList, EndedThreadsDoNotCauseALookAtAllThreads) {
+  FakeSystem fake;
+  ThreadList list(Numbers::kept, fake.system());
+  for (const pid_t thread : {10, 11}) start(fake, 10, thread);
+  list.begin_pass();
+  EXPECT_EQ(list.find(10, 99, {10}), -1);
+  EXPECT_TRUE(list.alive().empty());
+  EXPECT_EQ(list.find(10, 11, {10}), 1);
+  EXPECT_EQ(list.number_of(10), 0);
+}
+
+TEST(ThreadList, NewThreadsAreLookedForOncePerPass) {
+  FakeSystem fake;
+  ThreadList list(Numbers::kept, fake.system());
+  start(fake, 10, 10);
+  list.begin_pass();
+  EXPECT_EQ(list.find(10, 10, {10}), 0);
+  start(fake, 10, 11);
+  EXPECT_EQ(list.find(10, 11, {10}), -1);
+  list.begin_pass();
+  EXPECT_EQ(list.find(10, 11, {10}), 1);
 }
 
 }  // namespace
