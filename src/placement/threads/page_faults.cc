@@ -15,20 +15,25 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <functional>
+#include <numeric>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/error.h"
 #include "common/file.h"
 #include "placement/threads/protection.h"
+#include "placement/threads/thread_masks.h"
 #include "placement/threads/touch_stream.h"
 
 namespace huddle::threads {
 namespace {
 
 // Room for 4096 faults per hardware thread between two reads. By default the kernel lets users lock
-// 516 KB per hardware thread.
+// 516 KB per hardware thread, for all observed programs together. If that does not suffice, rings
+// are halved down to one page.
 constexpr std::size_t pages_a_processor = 32;
 constexpr std::size_t pages_a_thread = 4;
 
@@ -54,6 +59,15 @@ FileDescriptor open_event(perf_event_attr& attr, pid_t thread, int processor) {
       ::syscall(SYS_perf_event_open, &attr, thread, processor, -1, PERF_FLAG_FD_CLOEXEC)));
 }
 
+// Returns the CPUs of the process's affinity mask, as rings on others would stay empty but use the
+// memory that the user's programs share. Returns all CPUs if the mask cannot be read.
+std::vector<int> usable_processors(pid_t process) {
+  if (const auto mask = SystemMasks().mask(process); mask && !mask->empty()) return mask->cpus();
+  std::vector<int> all(static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_CONF)));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 // Layout of the samples that attributes() requests, in the kernel's order.
 struct FaultSample {
   perf_event_header header;
@@ -77,7 +91,11 @@ struct Lost {
 PageFaults::Ring::Ring(FileDescriptor opened, std::size_t data_pages, pid_t of_thread)
     : event(std::move(opened)), thread(of_thread), bytes((data_pages + 1) * page_bytes()) {
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, event.number(), 0);
-  if (at != MAP_FAILED) head = static_cast<perf_event_mmap_page*>(at);
+  if (at != MAP_FAILED) {
+    head = static_cast<perf_event_mmap_page*>(at);
+  } else if (errno == EPERM) {
+    errno = ENOMEM;  // the memory for rings is used up; EPERM would mean that events are forbidden
+  }
 }
 
 PageFaults::Ring::Ring(Ring&& other) noexcept
@@ -98,13 +116,25 @@ PageFaults::Ring::~Ring() {
   if (head != nullptr) ::munmap(head, bytes);
 }
 
+namespace {
+
+constexpr std::string_view memory_remedy =
+    ": the memory that a user may lock for perf is in use, for example by the observation of other "
+    "ranks; observe fewer ranks per node, raise the limit of 'ulimit -l', or, as root, raise "
+    "'sysctl kernel.perf_event_mlock_kb'";
+
+std::string_view remedy_for(int error) {
+  if (error == EACCES || error == EPERM) {
+    return ": as root, 'sysctl kernel.perf_event_paranoid=2' lets users observe their own programs";
+  }
+  return error == ENOMEM ? memory_remedy : "";
+}
+
+}  // namespace
+
 void PageFaults::fail_to_open(int error) {
-  const char* remedy =
-      error == EACCES || error == EPERM
-          ? ": as root, 'sysctl kernel.perf_event_paranoid=2' lets users observe their own programs"
-          : "";
-  throw FailureError(
-      fmt::format("page faults cannot be observed ({}){}", std::strerror(error), remedy));
+  throw FailureError(fmt::format("page faults cannot be observed ({}){}", std::strerror(error),
+                                 remedy_for(error)));
 }
 
 PageFaults::PageFaults(Observer observer) {
@@ -119,23 +149,36 @@ bool PageFaults::is_observed(const FileDescriptor& event) const {
 // inherited with it.
 PageFaults PageFaults::from_exec_of(pid_t process, Observer observer) {
   PageFaults faults(observer);
+  for (std::size_t data_pages = pages_a_processor; data_pages > 0; data_pages /= 2) {
+    if (faults.open_rings(process, data_pages)) return faults;
+    faults.rings_.clear();
+  }
+  fail_to_open(ENOMEM);
+}
+
+bool PageFaults::open_rings(pid_t process, std::size_t data_pages) {
   perf_event_attr attr = attributes();
   attr.disabled = 1;
   attr.enable_on_exec = 1;
   attr.inherit = 1;
-  const int processors = static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF));
-  for (int processor = 0; processor < processors; ++processor) {
+  for (const int processor : usable_processors(process)) {
     FileDescriptor event = open_event(attr, process, processor);
     if (!event.is_open()) {
       if (errno == ENODEV) continue;  // that CPU is offline
       fail_to_open(errno);
     }
-    if (!faults.is_observed(event)) fail_to_open(errno);
-    Ring ring(std::move(event), pages_a_processor, 0);
+    if (!is_observed(event)) fail_to_open(errno);
+    Ring ring(std::move(event), data_pages, 0);
+    if (ring.head == nullptr && errno == ENOMEM) return false;
     if (ring.head == nullptr) fail_to_open(errno);
-    faults.rings_.push_back(std::move(ring));
+    rings_.push_back(std::move(ring));
   }
-  return faults;
+  return true;
+}
+
+std::size_t PageFaults::locked_bytes() const {
+  return std::transform_reduce(rings_.begin(), rings_.end(), std::size_t{0}, std::plus<>(),
+                               [](const Ring& ring) { return ring.bytes; });
 }
 
 bool PageFaults::add_thread(pid_t thread) {
@@ -143,6 +186,11 @@ bool PageFaults::add_thread(pid_t thread) {
   FileDescriptor event = open_event(attr, thread, -1);
   if (!event.is_open() || !is_observed(event)) return false;
   Ring ring(std::move(event), pages_a_thread, thread);
+  for (std::size_t data_pages = pages_a_thread / 2; ring.head == nullptr && data_pages > 0;
+       data_pages /= 2) {
+    if (errno != ENOMEM) return false;
+    ring = Ring(std::move(ring.event), data_pages, thread);
+  }
   if (ring.head == nullptr) return false;
   rings_.push_back(std::move(ring));
   return true;
@@ -274,7 +322,9 @@ Trial try_soft_dirty() {
 Trial try_page_faults(Observer observer) try {
   PageFaults faults(observer);
   if (!faults.add_thread(::gettid())) {
-    return {.why_not = fmt::format("the kernel refuses the event ({})", std::strerror(errno))};
+    const int why = errno;
+    return {.why_not = fmt::format("the kernel refuses the event ({}){}", std::strerror(why),
+                                   why == ENOMEM ? memory_remedy : "")};
   }
   Ground ground;
   ground.write_s();

@@ -76,18 +76,21 @@ struct Birth {
 
 class PageFaults {
  public:
-  // Observes `process`, its threads and its children from its next exec() on. Throws FailureError
-  // with advice.
+  // Observes `process`, its threads and its children from its next exec() on, on the CPUs that it
+  // may use now. Throws FailureError with advice.
   static PageFaults from_exec_of(pid_t process, Observer observer = Observer::perf);
   // Observes no thread until threads are added. Throws FailureError if unavailable.
   explicit PageFaults(Observer observer = Observer::perf);
-  // Observes this thread from now on. Returns false with errno on failure.
+  // Observes this thread from now on. Returns false with errno on failure: ENOMEM if the kernel
+  // allows no more memory for rings.
   bool add_thread(pid_t thread);
   bool is_watching(pid_t thread) const;
   // Stops observing the added threads that are not in `alive`.
   void keep_threads(const std::map<pid_t, int>& alive);
   // Throws FailureError with advice for that errno.
   [[noreturn]] static void fail_to_open(int error);
+  // Returns the memory that the kernel has locked for the rings.
+  std::size_t locked_bytes() const;
 
   // Appends the faults since the last call, ordered by time.
   void drain(std::vector<PageFault>& faults);
@@ -116,6 +119,8 @@ class PageFaults {
   void drain(Ring& ring, std::vector<PageFault>& faults);
   // Returns false with errno on failure.
   bool is_observed(const FileDescriptor& event) const;
+  // Returns false if the kernel does not allow as much memory for rings.
+  bool open_rings(pid_t process, std::size_t data_pages);
 
   std::optional<BpfFaults> bpf_;
   std::vector<Ring> rings_;

@@ -3,15 +3,26 @@
 #include "placement/threads/page_faults.h"
 
 #include <gmock/gmock.h>
+#include <linux/capability.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "common/error.h"
+#include "placement/threads/thread_masks.h"
 
 namespace huddle::threads {
 namespace {
@@ -85,6 +96,88 @@ TEST(PageFaults, BpfCountsLostFaults) {
   faults.drain(all);
   EXPECT_GT(faults.lost(), 0U);
   EXPECT_EQ(all.size() + faults.lost(), faults.counted());
+}
+
+// A process that waits until it is killed.
+class Waiting {
+ public:
+  Waiting() : process_(::fork()) {
+    if (process_ == 0) {
+      for (;;) ::pause();
+    }
+  }
+  ~Waiting() {
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+  pid_t process() const { return process_; }
+
+ private:
+  pid_t process_;
+};
+
+TEST(PageFaults, RingsAreOnTheCpusThatTheProgramMayUse) {
+  if (!try_page_faults().works) GTEST_SKIP() << "no page faults can be observed here";
+  const Waiting waiting;
+  SystemMasks masks;
+  const machine::CpuSet all = masks.mask(waiting.process()).value();
+  const std::size_t bytes = PageFaults::from_exec_of(waiting.process()).locked_bytes();
+  ASSERT_EQ(masks.set_mask(waiting.process(), machine::CpuSet({all.first()})), 0);
+  EXPECT_EQ(PageFaults::from_exec_of(waiting.process()).locked_bytes() *
+                static_cast<std::size_t>(all.count()),
+            bytes);
+}
+
+// Root may lock memory without limit unless it lacks this capability.
+void limit_locked_memory() {
+  constexpr rlimit none{};
+  ::setrlimit(RLIMIT_MEMLOCK, &none);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> sets{};
+  ::syscall(SYS_capget, &header, sets.data());
+  constexpr unsigned without = ~(1U << CAP_IPC_LOCK);
+  sets.front().effective &= without;
+  sets.front().permitted &= without;
+  ::syscall(SYS_capset, &header, sets.data());
+}
+
+// Observes until an error, which goes to standard error. Exits with 0 if rings became smaller
+// before.
+[[noreturn]] void observe_up_to_the_limit(pid_t process) {
+  limit_locked_memory();
+  std::vector<PageFaults> all;
+  constexpr std::size_t most = 200;
+  try {
+    while (all.size() < most) all.push_back(PageFaults::from_exec_of(process));
+  } catch (const FailureError& error) {
+    std::fputs(error.what(), stderr);
+  }
+  const bool became_smaller =
+      !all.empty() && all.back().locked_bytes() < all.front().locked_bytes();
+  std::_Exit(became_smaller ? 0 : 1);
+}
+
+TEST(PageFaultsDeathTest, RingsAreSmallerIfTheirMemoryIsScarce) {
+  if (!try_page_faults().works) GTEST_SKIP() << "no page faults can be observed here";
+  const Waiting waiting;
+  EXPECT_EXIT(observe_up_to_the_limit(waiting.process()), ::testing::ExitedWithCode(0),
+              "perf_event_mlock_kb");
+}
+
+TEST(PageFaults, ErrorsContainTheirRemedy) {
+  const auto error = [](int number) -> std::string {
+    try {
+      PageFaults::fail_to_open(number);
+    } catch (const FailureError& failure) {
+      return failure.what();
+    }
+  };
+  EXPECT_THAT(error(EACCES), HasSubstr("perf_event_paranoid"));
+  EXPECT_THAT(error(ENOMEM),
+              ::testing::AllOf(HasSubstr("perf_event_mlock_kb"), HasSubstr("ulimit -l"),
+                               ::testing::Not(HasSubstr("paranoid"))));
 }
 
 TEST(PageFaults, MissingBpfIsExplained) {
