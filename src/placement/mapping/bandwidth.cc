@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "placement/mapping/memory_time.h"
@@ -74,6 +75,24 @@ class Balancer {
     }
   }
 
+  void choose_cores_first(std::vector<int> pus, int elements) {
+    put_required_first(pus);
+    const std::vector<int> thread_of_core = numbers_within_cores(pus);
+    std::vector<std::pair<int, int>> others;  // ascending: preferred hardware threads first
+    for (std::size_t i = 0; i < pus.size(); ++i) {
+      if (thread_of_core[i] == 0 || required_.contains(pus[i])) {
+        chosen_.push_back(pus[i]);
+      } else {
+        others.emplace_back(thread_of_core[i], pus[i]);
+      }
+    }
+    std::sort(others.begin(), others.end());
+    for (const auto& [number, pu] : others) {
+      if (static_cast<int>(chosen_.size()) >= elements) break;
+      chosen_.push_back(pu);
+    }
+  }
+
   std::vector<int> chosen() && {
     std::sort(chosen_.begin(), chosen_.end());
     return std::move(chosen_);
@@ -121,6 +140,7 @@ class Balancer {
   }
 
   void take(std::vector<int> pus, int elements) {
+    put_required_first(pus);
     const std::vector<int> thread_of_core = numbers_within_cores(pus);
     std::vector<std::tuple<bool, int, int>> order;  // ascending: preferred hardware threads first
     for (std::size_t i = 0; i < pus.size(); ++i) {
@@ -129,6 +149,12 @@ class Balancer {
     std::sort(order.begin(), order.end());
     order.resize(std::min(order.size(), static_cast<std::size_t>(std::max(elements, 0))));
     for (const auto& one : order) chosen_.push_back(std::get<2>(one));
+  }
+
+  // A core whose second hardware thread is required is thereby in use.
+  void put_required_first(std::vector<int>& pus) const {
+    std::stable_partition(pus.begin(), pus.end(),
+                          [this](int pu) { return required_.contains(pu); });
   }
 
   // Returns for each hardware thread its index among those of `pus` that share its core.
@@ -157,8 +183,18 @@ class Balancer {
 std::vector<int> balanced_pus(const machine::Topology& topology, const std::vector<int>& candidates,
                               const machine::CpuSet& required, int elements) {
   Balancer balancer(topology, required);
-  if (balancer.is_one_domain(candidates)) return candidates;
-  balancer.choose(candidates, elements, topology.levels.size());
+  if (balancer.is_one_domain(candidates)) {
+    balancer.choose_cores_first(candidates, elements);
+  } else {
+    balancer.choose(candidates, elements, topology.levels.size());
+  }
+  return std::move(balancer).chosen();
+}
+
+std::vector<int> cores_first(const machine::Topology& topology, const std::vector<int>& candidates,
+                             const machine::CpuSet& required, int elements) {
+  Balancer balancer(topology, required);
+  balancer.choose_cores_first(candidates, elements);
   return std::move(balancer).chosen();
 }
 

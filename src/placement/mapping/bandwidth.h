@@ -43,9 +43,15 @@ bool uses_less(const MemoryUse& after, const MemoryUse& before);
 // socket, and within it every NUMA node, gets the same number as far as it has candidates, so that
 // all memory bandwidth is usable; within a NUMA node, cores come before further hardware threads of
 // the same core. Hardware threads in `required` are always included: a socket or NUMA node that
-// needs more than its share for them gets more, and the others get less. Returns all candidates if
-// they are in one NUMA node.
+// needs more than its share for them gets more, and the others get less. If all candidates are in
+// one NUMA node, returns cores_first().
 std::vector<int> balanced_pus(const machine::Topology& topology, const std::vector<int>& candidates,
                               const machine::CpuSet& required, int elements);
+
+// Returns one hardware thread of every core of `candidates`, all of them that are `required`, and,
+// as long as there are fewer than `elements`, further hardware threads of the same cores. Then no
+// core is free while elements share another one, unless `required` demands it.
+std::vector<int> cores_first(const machine::Topology& topology, const std::vector<int>& candidates,
+                             const machine::CpuSet& required, int elements);
 
 }  // namespace huddle::mapping

@@ -362,7 +362,10 @@ void Agent::look_for_better(Decision& decision, const mapping::Events& events) {
   const machine::CpuSet sat_on = common(machine::CpuSet(decision.assignments), allowed_);
   const int elements = static_cast<int>(decision.threads.size());
   const mapping::SlotTree tree(
-      model_, {mapping::chosen_pus(topology, allowed_, sat_on, elements, 1), 1, 0});
+      model_,
+      {mapping::cores_first(topology, mapping::chosen_pus(topology, allowed_, sat_on, elements, 1),
+                            sat_on, elements),
+       1, 0});
   mapping::MappingProblem problem{decision.sharing, tree,
                                   mapping::Mapping(decision.threads.size(), mapping::no_slot),
                                   one_to_one(tree, decision.assignments), 1};

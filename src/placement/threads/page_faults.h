@@ -119,7 +119,7 @@ class PageFaults {
   void drain(Ring& ring, std::vector<PageFault>& faults);
   // Returns false with errno on failure.
   bool is_observed(const FileDescriptor& event) const;
-  // Returns false if the kernel does not allow as much memory for rings.
+  // Returns false if the kernel does not allow that much memory for rings.
   bool open_rings(pid_t process, std::size_t data_pages);
 
   std::optional<BpfFaults> bpf_;

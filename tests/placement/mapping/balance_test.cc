@@ -64,6 +64,17 @@ TEST(Balance, SingleNumaNodeReturnsAllCandidates) {
   EXPECT_EQ(balanced_pus(topology, topology.pus.cpus(), {}, 3), topology.pus.cpus());
 }
 
+TEST(Balance, SingleNumaNodeUsesAllCoresBeforeFurtherHardwareThreads) {
+  const machine::Topology topology = synthetic("pack:1 core:8 pu:2").topology;
+  const std::vector<int> all = topology.pus.cpus();
+  EXPECT_THAT(balanced_pus(topology, all, {}, 9), ElementsAre(0, 1, 2, 4, 6, 8, 10, 12, 14));
+  EXPECT_THAT(balanced_pus(topology, all, machine::CpuSet({9}), 9),
+              ElementsAre(0, 1, 2, 4, 6, 9, 10, 12, 14));
+  EXPECT_THAT(balanced_pus(topology, all, machine::CpuSet({8, 9}), 9),
+              ElementsAre(0, 2, 4, 6, 8, 9, 10, 12, 14));
+  EXPECT_EQ(balanced_pus(topology, all, {}, 16), all);
+}
+
 TEST(Balance, CoresPrecedeFurtherHardwareThreads) {
   const machine::Topology topology = synthetic("pack:2 core:2 pu:2").topology;
   EXPECT_THAT(balanced_pus(topology, topology.pus.cpus(), {}, 6), ElementsAre(0, 1, 2, 4, 5, 6));

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -301,6 +302,21 @@ TEST_F(Map, PrintsTheRowsOfItsTableAsJson) {
   EXPECT_EQ(last["elements"], 4096);
   EXPECT_EQ(last["numbered"], "shuffled");
   EXPECT_TRUE(last["methods"].empty());
+}
+
+// The machine has four cores with two hardware threads each, n and n + 4.
+TEST_F(Map, RanksShareNoCoreWhileAnotherIsFree) {
+  for (const char* option : {"--min-gain=3", "--pack"}) {
+    const Ran ran = program_.run({"map", "--pattern", "ring", "-n", "5", "--nodes", "1",
+                                  "--machine", "i7-6700", "--json", option});
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const json document = json::parse(ran.out);
+    std::set<int> cores;
+    for (const json& one : document["placement"]) {
+      cores.insert(one["processor"].get<int>() % 4);
+    }
+    EXPECT_EQ(cores.size(), 4U) << option;
+  }
 }
 
 TEST_F(Map, WritesPlacementsForLaunchers) {

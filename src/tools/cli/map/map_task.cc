@@ -92,11 +92,9 @@ mapping::SlotTree slot_tree(const machine::CostModel& model, const SlotOptions& 
         counted(question.elements, "element"), counted(slots, "hardware thread"),
         (question.elements + static_cast<int>(pus.size()) - 1) / static_cast<int>(pus.size())));
   }
-  if (!question.packs) {
-    const int on_a_node = (question.elements + nodes - 1) / nodes;
-    pus =
-        mapping::balanced_pus(topology, pus, wanted, std::max(on_a_node, question.least_on_a_node));
-  }
+  const int on_a_node = std::max((question.elements + nodes - 1) / nodes, question.least_on_a_node);
+  pus = question.packs ? mapping::cores_first(topology, pus, wanted, on_a_node)
+                       : mapping::balanced_pus(topology, pus, wanted, on_a_node);
   return {model, {std::move(pus), nodes, network_ns(model)}};
 }
 
