@@ -202,8 +202,49 @@ def errors():
     assert data.eq(2).all()
 
 
+def mismatched_exchanges():
+    rank, data = dist.get_rank(), torch.full((8,), -1.0)
+    for words, output, given, splits in (
+            ("8 elements and the output 2", data[:2], torch.arange(8.), ()),
+            ("3 elements", data[:3], torch.arange(3.), ()),
+            ("add up to 3", data[:4], torch.arange(4.), ([1, 2], [2, 2])),
+            ("at least 0", data[:4], torch.arange(4.), ([5, -1], [2, 2])),
+            ("one split size per rank", data[:4], torch.arange(4.), ([4], [2, 2])),
+            ("itself", data[:4], torch.arange(4.), ([1, 3], [3, 1]) if rank else ([3, 1], [1, 3])),
+            ("itself", data[:6].view(2, 3), torch.zeros(2, 5), ([1, 1], [1, 1]))):
+        with pytest.raises(RuntimeError, match=words):
+            dist.all_to_all_single(output, given, *splits)
+            pytest.fail(f"nothing was raised that contains: {words}")
+    outputs = [data[:1], data[1:2]]
+    with pytest.raises(RuntimeError, match="itself"):
+        dist.all_to_all(outputs, [torch.zeros(4 if peer == rank else 1) for peer in range(2)])
+    assert data.eq(-1).all()
+    dist.all_to_all_single(data, torch.arange(8.))  # the group still works
+    assert data.tolist() == [4.0 * rank + i for i in range(4)] * 2
+
+
+def equivalent_exchanges():
+    """Ranks that state split sizes exchange with ranks that do not, and an input may be the output."""
+    rank = dist.get_rank()
+    given, wanted = torch.arange(4.) + 10 * rank, [2.0 * rank, 2.0 * rank + 1, 2.0 * rank + 10, 2.0 * rank + 11]
+    for splits in ([2, 2], None) if rank == 0 else (None, [2, 2]):
+        out = torch.zeros(4)
+        dist.all_to_all_single(out, given, splits, splits)
+        assert out.tolist() == wanted
+    out = torch.zeros(4)
+    dist.all_to_all_single(out, given.view(2, 2), [2, 2], None)
+    assert out.tolist() == wanted
+    out = given.clone()
+    dist.all_to_all_single(out if rank == 0 else torch.zeros(4), out)
+    assert rank == 1 or out.tolist() == wanted
+    first, second = torch.full((2,), rank + 1.0), torch.zeros(2)
+    dist.all_to_all([first, second], [first, torch.full((2,), rank + 5.0)])
+    assert (first.tolist(), second.tolist()) == (([1.0] * 2, [2.0] * 2) if rank == 0 else ([5.0] * 2, [6.0] * 2))
+
+
 @pytest.mark.parametrize("function, size", [(strided, 2), (asynchronous, 2), (starts_without_wait, 2), (subgroups, 3),
-                                            (left_to_gloo, 2), (errors, 2)])
+                                            (left_to_gloo, 2), (errors, 2), (mismatched_exchanges, 2),
+                                            (equivalent_exchanges, 2)])
 def test_behaves_like_gloo(function, size, tmp_path):
     run(function, tmp_path / "store", size)
 

@@ -8,12 +8,12 @@ import torch
 import torch.distributed as dist
 from torch._C import _distributed_c10d as options
 
-from ..errors import Error
+from ..errors import Error, Misused
 from ..library import library, process_context
 from ..rendezvous import gather_from_store
 from ..team import Team
 from .tensors import (TYPES, Writable, are_local_and_equal, blocks_of, bytes_of, is_average, is_local, operator_for,
-                      row_blocks, sizes_of)
+                      require_equal_own_blocks, sizes_of, split_blocks)
 from .work import Executor, HuddleWork
 
 
@@ -308,43 +308,40 @@ class ProcessGroupHuddle(dist.ProcessGroup):
         if self._team is None or not all(is_local(tensor) for tensor in [*outputs, *inputs]) or \
                 len(outputs) != self._size or len(inputs) != self._size:
             return self._gloo.alltoall(outputs, inputs, opts)
+        require_equal_own_blocks(bytes_of(inputs[self._me]), bytes_of(outputs[self._me]))
         return self._submit(opts, outputs, lambda: self._alltoall(outputs, inputs))
 
     def _alltoall(self, outputs, inputs):
         out, dense = Writable(outputs, reads=False), [tensor.contiguous() for tensor in inputs]
         (source, outgoing), (target, incoming) = blocks_of(dense), blocks_of(out.dense)
+        if source == target:
+            # libhuddle would assume an exchange in place, which requires the same of the other ranks.
+            dense = [tensor.clone() for tensor in dense]
+            source, outgoing = blocks_of(dense)
         self._team.call(self._lib.huddle_alltoallv, source, outgoing, target, incoming)
         out.store()
 
     def alltoall_base(self, output, given, output_rows, input_rows, opts=None):
         """Sends rows of a tensor to each rank and receives rows from each."""
         opts = opts or options.AllToAllOptions()
-        if self._team is None or not is_local(output) or not is_local(given) or output.dtype is not given.dtype or \
-                not self._can_split(output, output_rows) or not self._can_split(given, input_rows):
+        if self._team is None or not is_local(output) or not is_local(given) or output.dtype is not given.dtype:
             return self._gloo.alltoall_base(output, given, output_rows, input_rows, opts)
-        rows = self._rows(output, output_rows), self._rows(given, input_rows)
-        is_even = not output_rows and not input_rows
-        return self._submit(opts, [output], lambda: self._alltoall_tensor(output, given, *rows, is_even))
+        if not output_rows and not input_rows and output.numel() != given.numel():
+            raise Misused(f"the input has {given.numel()} elements and the output {output.numel()}; without split "
+                          "sizes they need equal numbers")
+        are_rows = bool(output_rows or input_rows)
+        outgoing = split_blocks(given, "input", input_rows, self._size, are_rows)
+        incoming = split_blocks(output, "output", output_rows, self._size, are_rows)
+        require_equal_own_blocks(outgoing[self._me].bytes, incoming[self._me].bytes)
+        return self._submit(opts, [output], lambda: self._alltoall_tensor(output, given, outgoing, incoming))
 
-    def _can_split(self, tensor, rows):
-        if not tensor.shape:
-            return False
-        if not rows:
-            return tensor.shape[0] % self._size == 0
-        return len(rows) == self._size and min(rows) >= 0 and sum(rows) == tensor.shape[0]
-
-    def _rows(self, tensor, rows):
-        return list(rows) or [tensor.shape[0] // self._size] * self._size
-
-    def _alltoall_tensor(self, output, given, output_rows, input_rows, is_even):
+    def _alltoall_tensor(self, output, given, outgoing, incoming):
         out, dense = Writable([output], reads=False), given.contiguous()
         target = out.dense[0]
-        if is_even:
-            self._team.call(self._lib.huddle_alltoall, dense.data_ptr(), target.data_ptr(),
-                            bytes_of(dense) // self._size)
-        else:
-            self._team.call(self._lib.huddle_alltoallv, dense.data_ptr(), row_blocks(dense, input_rows),
-                            target.data_ptr(), row_blocks(target, output_rows))
+        if dense.data_ptr() == target.data_ptr():
+            dense = dense.clone()  # see _alltoall()
+        # Other ranks may state split sizes although this rank does not, so all call the same function.
+        self._team.call(self._lib.huddle_alltoallv, dense.data_ptr(), outgoing, target.data_ptr(), incoming)
         out.store()
 
     # ---- messages between two ranks, by Gloo ----

@@ -7,6 +7,7 @@ import torch
 from torch.distributed import ReduceOp
 
 from ..element_types import Operator, Type
+from ..errors import Misused
 from ..library import Block
 
 TYPES = {torch.int8: Type.INT8, torch.int16: Type.INT16, torch.int32: Type.INT32, torch.int64: Type.INT64,
@@ -81,11 +82,27 @@ def blocks_of(tensors):
     return base or None, (Block * len(tensors))(*entries)
 
 
-def row_blocks(tensor, rows):
-    """Returns the blocks that consecutive numbers of rows of a contiguous tensor are."""
-    row_bytes = bytes_of(tensor) // tensor.shape[0] if tensor.shape and tensor.shape[0] else 0
-    starts = [sum(rows[:i]) * row_bytes for i in range(len(rows))]
-    return (Block * len(rows))(*((start, count * row_bytes) for start, count in zip(starts, rows)))
+def split_blocks(tensor, name, rows, size, are_rows):
+    """Returns the blocks of a contiguous copy of `tensor`, one for each of `size` ranks: consecutive numbers of rows if
+    `rows` is not empty, else equal ones, of whole rows if `are_rows`. Throws Misused."""
+    length = tensor.shape[0] if are_rows and tensor.shape else tensor.numel()
+    numbers = list(rows) or [length // size] * size
+    unit = "rows" if are_rows else "elements"
+    if len(numbers) != size or min(numbers) < 0:
+        raise Misused(f"pass one split size per rank, at least 0 each, for the {name}; they are {numbers}")
+    if sum(numbers) != length:
+        raise Misused(f"the {name} has {length} {unit}, but its split sizes add up to {sum(numbers)}" if rows else
+                      f"the {name} has {length} {unit}, which {size} ranks cannot share equally")
+    unit_bytes = bytes_of(tensor) // length if length else 0
+    starts = [sum(numbers[:i]) * unit_bytes for i in range(size)]
+    return (Block * size)(*((start, number * unit_bytes) for start, number in zip(starts, numbers)))
+
+
+def require_equal_own_blocks(sent, received):
+    """Throws Misused unless a rank receives from itself the number of bytes that it sends to itself."""
+    if sent != received:
+        raise Misused(f"the block that this rank sends to itself has {sent} bytes, but it receives {received} bytes "
+                      "from itself; both sizes must be equal")
 
 
 def sizes_of(numbers):
