@@ -228,6 +228,10 @@ class Communicator:
         given, to = buffer_of(input, "input", False), buffer_of(output, "output", True)
         outgoing = self._blocks(given, "input", send_counts, send_offsets)
         incoming = self._blocks(to, "output", receive_counts, receive_offsets)
+        sent, received = outgoing[self.rank].bytes, incoming[self.rank].bytes
+        if sent != received:
+            raise Misused(f"this rank sends {sent // given.item_bytes} elements to itself and receives "
+                          f"{received // to.item_bytes}; both counts must be equal")
         self._team.call(self._lib.huddle_alltoallv, given.address, outgoing, to.address, incoming)
         return output
 
@@ -246,6 +250,7 @@ class Communicator:
         if self.rank == root:
             to = buffer_of(self._required(output, "output"), "output", True)
             blocks = self._blocks(to, "output", counts, offsets)
+            _require_bytes(given, "input", blocks[root].bytes)
         self._team.call(self._lib.huddle_gatherv, given.address, given.bytes, to and to.address, blocks, root)
         return output
 
@@ -264,6 +269,7 @@ class Communicator:
         if self.rank == root:
             given = buffer_of(self._required(input, "input"), "input", False)
             blocks = self._blocks(given, "input", counts, offsets)
+            _require_bytes(to, "output", blocks[root].bytes)
         self._team.call(self._lib.huddle_scatterv, given and given.address, blocks, to.address, to.bytes, root)
         return output
 

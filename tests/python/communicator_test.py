@@ -226,6 +226,12 @@ def check_errors(comm):
             (ValueError, "cannot share equally", lambda: comm.allgather(None, np.zeros(3))),
             (ValueError, "one number per rank", lambda: comm.allgatherv(numbers, numbers, [4])),
             (ValueError, "reach beyond it", lambda: comm.allgatherv(numbers, numbers, [4, 4])),
+            (ValueError, "output has 8 bytes; this call needs 48",
+             lambda: comm.scatterv(np.arange(12.0), numbers[:1], [6, 6], root=comm.rank)),
+            (ValueError, "input has 32 bytes; this call needs 8",
+             lambda: comm.gatherv(numbers, numbers[:2], [1, 1], root=comm.rank)),
+            (ValueError, "sends 2 elements to itself and receives 1",
+             lambda: comm.alltoallv(numbers, [2, 2], np.zeros(2), [1, 1])),
             (ValueError, "no operator 'average'", lambda: comm.allreduce(numbers, op="average")),
             (ValueError, "root", lambda: comm.bcast(numbers, 2)),
             (ValueError, "min is not for elements of type", lambda: comm.allreduce(np.zeros(2, complex), op="min"))):
