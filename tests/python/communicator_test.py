@@ -271,6 +271,7 @@ def check_timeout(comm):
         comm.barrier()
     if comm.rank == 0:
         met.barrier()
+    met.barrier()  # rank 0 frees the communicator after this rank has seen the timeout
 
 
 def test_late_rank_raises_on_all_ranks():
