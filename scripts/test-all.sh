@@ -132,7 +132,8 @@ fi
 # Test suites and programs of other projects under every MPI, without huddle and with it.
 if part torch; then
   step torch env PYTHONPATH=python LIBHUDDLE=build/release/src/runtime/api/libhuddle.so TEST_HUDDLE_PROGRAM=build/release/bin/huddle \
-    /usr/bin/python3 -B -m pytest -q tests/python/torch_test.py tests/python/launchers_test.py
+    /usr/bin/python3 -B -m pytest -q tests/python/torch_test.py tests/python/torch_work_test.py \
+    tests/python/launchers_test.py
 fi
 
 if part suites; then

@@ -9,6 +9,7 @@ from unittest import mock
 import pytest
 import torch
 import torch.distributed as dist
+from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook
 from torch.nn.parallel import DistributedDataParallel
 from torch_ranks import run
 
@@ -150,6 +151,54 @@ def asynchronous():
     assert future.wait().eq(4).all()
 
 
+def future_of_sum(tensor):
+    return dist.all_reduce(tensor, async_op=True).get_future()
+
+
+def nested_calls():
+    """Callbacks of futures call collectives and wait for them, one inside the other."""
+    first, second, third = torch.ones(4), torch.ones(4), torch.ones(4)
+
+    def inner(done):
+        dist.all_reduce(third.mul_(done.value()[0][0]))
+        return third
+
+    def outer(done):
+        return future_of_sum(second.mul_(done.value()[0][0])).then(inner).wait()
+
+    assert future_of_sum(first).then(outer).wait().eq(8).all()
+    # The callback waits for a call that was submitted before it runs.
+    work, queued = dist.all_reduce(first, async_op=True), future_of_sum(second)
+    future = work.get_future().then(lambda _: queued.wait()[0] * 2)
+    assert torch.futures.collect_all([queued, future]).wait()[1].value().eq(16).all()
+    # This thread runs the call, and its callbacks.
+    work = dist.all_reduce(third, async_op=True)
+    future = work.get_future().then(lambda _: future_of_sum(first).wait()[0])
+    work.wait()
+    assert future.wait().eq(8).all()
+
+
+def futures():
+    """A future is complete after wait(), and an exception of a callback reaches only the callback's future."""
+    data = torch.ones(4)
+
+    def fail(_):
+        raise ValueError("of a callback")
+
+    future_of_sum(torch.ones(1)).add_done_callback(fail)
+    for _ in range(100):
+        work = dist.all_reduce(data, Op.MAX, async_op=True)
+        future = work.get_future()
+        failing = future.then(fail)
+        work.wait()
+        assert future.done() and future.value()[0] is data
+        with pytest.raises(Exception, match="of a callback"):
+            failing.wait()
+    work = dist.all_reduce(data, async_op=True)
+    work.get_future().set_result([])  # of the program, not of the group
+    assert work.wait() and future_of_sum(data).wait()[0].eq(4).all()
+
+
 def starts_without_wait():
     """The other rank depends on a call that nothing waits for yet."""
     rank, data = dist.get_rank(), torch.ones(8)
@@ -243,7 +292,8 @@ def equivalent_exchanges():
 
 
 @pytest.mark.parametrize("function, size", [(strided, 2), (asynchronous, 2), (starts_without_wait, 2), (subgroups, 3),
-                                            (left_to_gloo, 2), (errors, 2), (mismatched_exchanges, 2),
+                                            (left_to_gloo, 2), (errors, 2), (nested_calls, 2), (futures, 2),
+                                            (mismatched_exchanges, 2),
                                             (equivalent_exchanges, 2)])
 def test_behaves_like_gloo(function, size, tmp_path):
     run(function, tmp_path / "store", size)
@@ -266,6 +316,26 @@ def losses(group):
         optimizer.step()
         found.append(loss.item())
     return found
+
+
+def compressed_training():
+    torch.manual_seed(1)
+    model = DistributedDataParallel(torch.nn.Linear(200, 100, bias=False))
+    model.register_comm_hook(powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=4, start_powerSGD_iter=2),
+                             powerSGD_hook.powerSGD_hook)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    torch.manual_seed(10 + dist.get_rank())
+    for _ in range(5):
+        optimizer.zero_grad()
+        model(torch.randn(32, 200)).square().sum().backward()
+        optimizer.step()
+    weights = [torch.empty(100, 200) for _ in range(2)]
+    dist.all_gather(weights, model.module.weight.detach())
+    assert torch.equal(*weights) and weights[0].isfinite().all()
+
+
+def test_hook_that_calls_collectives_in_callbacks_trains(tmp_path):
+    run(compressed_training, tmp_path / "store")
 
 
 def training():

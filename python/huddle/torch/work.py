@@ -4,7 +4,9 @@
 import collections
 import datetime
 import queue
+import sys
 import threading
+import time
 
 import torch
 import torch.distributed
@@ -17,7 +19,10 @@ class Executor:
 
     The thread that waits for a call runs it, and those before it, because waking up another thread takes longer than a
     small call. A worker thread runs the calls that nothing waits for yet. It is woken up at once if a call is known to
-    be asynchronous; otherwise it looks for calls once per period."""
+    be asynchronous; otherwise it looks for calls once per period.
+
+    The thread that runs a call then completes its future, which runs the future's callbacks. These may call collectives
+    and wait for them, so another worker runs calls while one is in callbacks. It is started when it is first needed."""
 
     # The delay of an asynchronous call of a PyTorch that does not mark such calls, and the reciprocal of the rate at
     # which the worker takes the GIL, for about 10 us, while a program communicates.
@@ -30,13 +35,14 @@ class Executor:
 
     def __init__(self, timeout):
         self.timeout = timeout
-        self.state = threading.Lock()  # guards the futures of all works, which exist for few of them
+        # Guards the states and futures of all works, and the numbers of workers. It is notified when a work is done.
+        self.state = threading.Condition(threading.Lock())
         self._calls = collections.deque()
         self._kept = collections.OrderedDict()  # works that nothing has waited for, oldest first
         self._running = threading.Lock()  # held by the thread that runs a call
         self._tokens = queue.SimpleQueue()  # True: look for calls; False: end
-        self._thread = None
-        self._looks = False
+        self._free = 0  # the number of workers that are not in callbacks
+        self._looking = 0  # the number of workers that look for calls once per period
         self._submitted = 0
 
     def submit(self, work, starts_now):
@@ -46,7 +52,7 @@ class Executor:
             self._kept.popitem(last=False)
         self._calls.append(work)
         self._submitted += 1
-        if starts_now or not self._looks:
+        if starts_now or not self._looking:
             self.wake()
 
     def release(self, work):
@@ -54,55 +60,103 @@ class Executor:
         self._kept.pop(work, None)
 
     def wake(self):
-        """Lets the worker run all calls."""
-        self._looks = True
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="huddle", daemon=True)
-            self._thread.start()
+        """Lets a worker run all calls."""
+        with self.state:
+            is_needed = self._free == 0
+            if is_needed:
+                self._free = 1
+        if is_needed:
+            threading.Thread(target=self._work, name="huddle", daemon=True).start()
         self._tokens.put(True)
 
     def stop(self):
-        """Ends the worker after the call that it is in."""
+        """Ends each worker after the call that it is in."""
         self._tokens.put(False)
 
-    def run_through(self, work, timeout):
+    def run_through(self, work):
         """Returns when `work` is done: runs it and all calls before it, or waits for the thread that does."""
-        limit = (self.timeout if timeout in (None, _NO_TIMEOUT) else timeout).total_seconds()
+        limit = self.timeout.total_seconds()
         while not work.is_done:
             if not self._running.acquire(timeout=min(limit, threading.TIMEOUT_MAX)):
-                raise RuntimeError(f"Timed out after {limit:g} s: the operation has not been completed by all ranks")
+                raise _timed_out(limit)
+            first = None
             try:
                 if not work.is_done:
-                    self._calls.popleft().run()
+                    first = self._calls[0]
+                    self._run_first()
             finally:
                 self._running.release()
+                if first is not None:
+                    first.complete()
+
+    def wait_for(self, work, timeout):
+        """Returns when a worker has run `work`. Throws RuntimeError after `timeout`. This thread could not stop in time
+        if it ran the call itself."""
+        limit = timeout.total_seconds()
+        self.wake()
+        with self.state:
+            if not self.state.wait_for(lambda: work.is_done, min(limit, threading.TIMEOUT_MAX)):
+                raise _timed_out(limit)
+
+    def _run_first(self):
+        """Requires: there are calls, and this thread holds _running."""
+        self._calls[0].run()  # if Ctrl-C interrupts it, the call is done, and the next thread removes it
+        self._calls.popleft()
 
     def _run_all(self):
+        """Requires: the calling thread is a worker that looks for calls."""
         while self._calls:
+            first = None
             with self._running:
                 if self._calls:
-                    self._calls.popleft().run()
+                    first = self._calls[0]
+                    self._run_first()
+            if first is not None and first.has_future:
+                self._complete(first)
+
+    def _complete(self, work):
+        with self.state:
+            self._free -= 1
+            self._looking -= 1
+        if self._calls:
+            self.wake()  # a callback may wait for them; calls from now on wake another worker when they are submitted
+        work.complete()
+        with self.state:
+            self._free += 1
+            self._looking += 1
 
     def _work(self):
-        while self._tokens.get():
-            if not self._look_regularly():
-                return
+        goes_on = True
+        while goes_on and self._tokens.get():
+            with self.state:
+                self._looking += 1
+            goes_on = self._look_regularly()
+            with self.state:
+                self._looking -= 1
+            if self._calls:
+                self._tokens.put(True)  # a call that was submitted before _looking changed
+        self._tokens.put(False)  # for the other workers
 
     def _look_regularly(self):
-        """Runs calls until there have been none for some periods. Returns False if the executor has been stopped."""
+        """Runs calls until there have been none for some periods, or another worker looks for them. Returns False if
+        the executor has been stopped."""
         idle = 0
         while idle < self.IDLE_PERIODS:
             before = self._submitted
             self._run_all()
+            if self._looking > 1:
+                break
             try:
                 if not self._tokens.get(timeout=self.PERIOD_S):
                     return False
                 idle = 0
             except queue.Empty:
                 idle = idle + 1 if before == self._submitted else 0
-        self._looks = False
-        self._run_all()  # a call that was submitted before _looks changed
         return True
+
+
+def _timed_out(limit):
+    return RuntimeError(f"Timed out after {limit:g} s: the operation has not been completed by all ranks")
 
 
 class HuddleWork(torch.distributed._Work):  # pylint: disable=protected-access
@@ -116,30 +170,60 @@ class HuddleWork(torch.distributed._Work):  # pylint: disable=protected-access
         self._tensors = tensors
         self._error = None
         self._future = None
+        self._is_completing = False
+
+    @property
+    def has_future(self):
+        """Whether complete() has a future to complete."""
+        return self._future is not None
 
     def run(self):
-        """Runs the call. Requires: the calling thread is the executor's running one."""
+        """Runs the call, unless it is done. Throws only what interrupts the thread, such as KeyboardInterrupt.
+        Requires: the calling thread is the executor's running one."""
+        if self.is_done:
+            return
         try:
             self._function()
-        except BaseException as error:  # pylint: disable=broad-exception-caught
+        except Exception as error:  # pylint: disable=broad-exception-caught
             self._error = error
-        self._function = None
-        with self._executor.state:
-            self.is_done = True
-        if self._future is not None:
-            self._complete()
+        except BaseException as error:
+            self._error = RuntimeError(f"the call was interrupted ({type(error).__name__}); other ranks may have "
+                                       "completed it")
+            raise
+        finally:
+            self._function = None
+            with self._executor.state:
+                self.is_done = True
+                self._executor.state.notify_all()
 
-    def _complete(self):
-        if self._error is None:
-            self._future.set_result(self._tensors)
-        else:
-            self._future.set_exception(self._error)
+    def complete(self):
+        """Completes the future if there is one, once, after the call is done. Runs its callbacks.
+        Requires: the calling thread is not the executor's running one."""
+        with self._executor.state:
+            if self._future is None or not self.is_done or self._is_completing:
+                return
+            self._is_completing = True
+        try:
+            if self._error is None:
+                self._future.set_result(self._tensors)
+            else:
+                self._future.set_exception(self._error)
+        except Exception:  # pylint: disable=broad-exception-caught
+            # The program has completed the future itself. A worker has to go on with other calls.
+            threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
 
     def wait(self, timeout=_NO_TIMEOUT):
-        """Blocks until the call is done. Throws its error."""
+        """Blocks until the call is done. Throws its error, or RuntimeError if it is not done after `timeout`."""
         self._executor.release(self)
         if not self.is_done:
-            self._executor.run_through(self, timeout)
+            if timeout is None or timeout <= _NO_TIMEOUT:
+                self._executor.run_through(self)
+            else:
+                self._executor.wait_for(self, timeout)
+        if self._future is not None:
+            self.complete()
+            while not self._future.done():  # another thread is about to set the result
+                time.sleep(0)
         if self._error is not None:
             raise self._error
         return True
@@ -152,16 +236,14 @@ class HuddleWork(torch.distributed._Work):  # pylint: disable=protected-access
         """Returns a torch.futures.Future of the list of tensors."""
         self._executor.release(self)
         with self._executor.state:
-            future, is_done = self._future, self.is_done
-            if future is None:
-                future = self._future = torch.futures.Future()
-            else:
-                return future
+            if self._future is None:
+                self._future = torch.futures.Future()
+            is_done = self.is_done
         if is_done:
-            self._complete()
+            self.complete()
         else:
             self._executor.wake()
-        return future
+        return self._future
 
     def is_completed(self):
         """Returns whether the call is done."""
