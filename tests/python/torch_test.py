@@ -194,9 +194,6 @@ def futures():
         assert future.done() and future.value()[0] is data
         with pytest.raises(Exception, match="of a callback"):
             failing.wait()
-    work = dist.all_reduce(data, async_op=True)
-    work.get_future().set_result([])  # of the program, not of the group
-    assert work.wait() and future_of_sum(data).wait()[0].eq(4).all()
 
 
 def starts_without_wait():
@@ -251,6 +248,24 @@ def errors():
     assert data.eq(2).all()
 
 
+def parameters():
+    """Collectives may write to leaves that require gradients, and to inference tensors."""
+    rank = dist.get_rank()
+    weights = torch.nn.Parameter(torch.full((4, 2, 3, 3), rank + 1.0).to(memory_format=torch.channels_last))
+    with torch.inference_mode():
+        inferred = torch.full((6, 2), rank + 1.0).t()
+    for tensor in (weights, inferred):
+        assert not tensor.is_contiguous()
+        dist.all_reduce(tensor, Op.AVG)
+        assert tensor.eq(1.5).all()
+        dist.all_reduce(tensor, Op.AVG, async_op=True).get_future().wait()
+        assert tensor.eq(1.5).all()
+        gathered = [torch.empty_like(tensor) for _ in range(2)]
+        dist.all_gather(gathered, tensor)
+        dist.broadcast(tensor, 1)
+        assert torch.equal(torch.stack(gathered), torch.stack([tensor, tensor]))
+
+
 def mismatched_exchanges():
     rank, data = dist.get_rank(), torch.full((8,), -1.0)
     for words, output, given, splits in (
@@ -292,7 +307,7 @@ def equivalent_exchanges():
 
 
 @pytest.mark.parametrize("function, size", [(strided, 2), (asynchronous, 2), (starts_without_wait, 2), (subgroups, 3),
-                                            (left_to_gloo, 2), (errors, 2), (nested_calls, 2), (futures, 2),
+                                            (left_to_gloo, 2), (errors, 2), (nested_calls, 2), (futures, 2), (parameters, 2),
                                             (mismatched_exchanges, 2),
                                             (equivalent_exchanges, 2)])
 def test_behaves_like_gloo(function, size, tmp_path):

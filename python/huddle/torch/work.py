@@ -159,6 +159,11 @@ def _timed_out(limit):
     return RuntimeError(f"Timed out after {limit:g} s: the operation has not been completed by all ranks")
 
 
+def _mode_for(tensors):
+    """Returns a context in which a call may write to `tensors`, whichever thread runs it. It records no gradients."""
+    return torch.inference_mode() if any(tensor.is_inference() for tensor in tensors) else torch.no_grad()
+
+
 class HuddleWork(torch.distributed._Work):  # pylint: disable=protected-access
     """One call. As with Gloo, wait() throws what the call threw."""
 
@@ -171,10 +176,11 @@ class HuddleWork(torch.distributed._Work):  # pylint: disable=protected-access
         self._error = None
         self._future = None
         self._is_completing = False
+        self._records_gradients = True  # in the thread that has taken the future
 
     @property
     def has_future(self):
-        """Whether complete() has a future to complete."""
+        """True if the future of the call has been taken."""
         return self._future is not None
 
     def run(self):
@@ -183,7 +189,8 @@ class HuddleWork(torch.distributed._Work):  # pylint: disable=protected-access
         if self.is_done:
             return
         try:
-            self._function()
+            with _mode_for(self._tensors):
+                self._function()
         except Exception as error:  # pylint: disable=broad-exception-caught
             self._error = error
         except BaseException as error:
@@ -204,10 +211,11 @@ class HuddleWork(torch.distributed._Work):  # pylint: disable=protected-access
                 return
             self._is_completing = True
         try:
-            if self._error is None:
-                self._future.set_result(self._tensors)
-            else:
-                self._future.set_exception(self._error)
+            with torch.set_grad_enabled(self._records_gradients):
+                if self._error is None:
+                    self._future.set_result(self._tensors)
+                else:
+                    self._future.set_exception(self._error)
         except Exception:  # pylint: disable=broad-exception-caught
             # The program has completed the future itself. A worker has to go on with other calls.
             threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
@@ -238,6 +246,7 @@ class HuddleWork(torch.distributed._Work):  # pylint: disable=protected-access
         with self._executor.state:
             if self._future is None:
                 self._future = torch.futures.Future()
+                self._records_gradients = torch.is_grad_enabled()
             is_done = self.is_done
         if is_done:
             self.complete()
