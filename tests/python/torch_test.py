@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright the huddle contributors
 """Tests of the back end "huddle" of torch.distributed: results against local computation, training against Gloo."""
+import copy
 import datetime
 import os
 import warnings
@@ -14,6 +15,11 @@ from torch.nn.parallel import DistributedDataParallel
 from torch_ranks import run
 
 import huddle
+
+try:
+    from torch.distributed import fsdp
+except ValueError:  # of PyTorch 1.13, which Python 3.11 cannot import completely
+    fsdp = None
 
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 INTEGERS = [torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8]
@@ -225,6 +231,44 @@ def subgroups():
     assert entries == [{"rank": 0}, {"rank": 1}, {"rank": 2}]
 
 
+def ended_subgroup():
+    for _ in range(2):
+        group = dist.new_group([0, 1])
+        dist.barrier(group)
+        dist.destroy_process_group(group)
+    names = [getattr(group, "group_name", "") for group in (dist.group.WORLD, dist.new_group([0, 1]))]
+    assert names[0] != names[1] or torch.__version__ < "2"
+    dist.barrier()
+
+
+def mesh():
+    whole = dist.init_device_mesh("cpu", (2, 1), mesh_dim_names=("rows", "columns"))
+    data = torch.ones(2)
+    dist.all_reduce(data, group=whole.get_group("rows"))
+    assert data.eq(2).all() and whole.get_group("rows").uses_huddle()
+
+
+def sharded():
+    torch.manual_seed(1)
+    local = torch.nn.Linear(6, 4)
+    model = copy.deepcopy(local)
+    fsdp.fully_shard(model)
+    given = torch.randn(2, 3, 6)
+    model(given[dist.get_rank()]).square().mean().backward()
+    local(given).square().mean().backward()
+    torch.testing.assert_close(model.weight.grad.full_tensor(), local.weight.grad)
+
+
+@pytest.mark.parametrize("function", [
+    ended_subgroup,
+    pytest.param(mesh, marks=pytest.mark.skipif(not hasattr(dist, "init_device_mesh"),
+                                                reason="this PyTorch has no init_device_mesh")),
+    pytest.param(sharded, marks=pytest.mark.skipif(not hasattr(fsdp, "fully_shard"),
+                                                   reason="this PyTorch has no fully_shard"))])
+def test_groups_have_names(function, tmp_path):
+    run(function, tmp_path / "store")
+
+
 def left_to_gloo():
     rank = dist.get_rank()
     if rank == 0:
@@ -236,6 +280,9 @@ def left_to_gloo():
     sparse = torch.sparse_coo_tensor([[rank]], [1.0], (2,))
     dist.all_reduce(sparse)
     assert sparse.to_dense().tolist() == [1.0, 1.0]
+    outputs = [[torch.zeros(2), torch.zeros(3)] for _ in range(2)]
+    dist.all_gather_coalesced(outputs, [torch.full((2,), float(rank)), torch.full((3,), rank + 5.0)])
+    assert [[tensor[0].item() for tensor in tensors] for tensors in outputs] == [[0, 5], [1, 6]]
 
 
 def errors():

@@ -56,6 +56,7 @@ class ProcessGroupHuddle(dist.ProcessGroup):
         self._lib = library()
         self._size = size
         self._me = rank
+        self._name = ""
         self._executor = Executor(timeout)
 
     def __del__(self):
@@ -68,6 +69,20 @@ class ProcessGroupHuddle(dist.ProcessGroup):
     def name(self):
         """The same."""
         return "huddle"
+
+    # PyTorch 2 finds groups by their names, which a ProcessGroup of C++ stores in back ends that this class lacks. C++
+    # callers call these methods, Python callers use the names below. PyTorch 1.13 uses none of them.
+
+    def getGroupName(self):  # pylint: disable=invalid-name
+        """Returns the name that torch.distributed has given the group."""
+        return self._name
+
+    def setGroupName(self, name):  # pylint: disable=invalid-name
+        """Sets this name."""
+        self._name = name
+
+    group_name = property(getGroupName)
+    _set_group_name = setGroupName
 
     def uses_huddle(self):
         """Returns whether libhuddle runs the collectives of this group, rather than Gloo."""
@@ -177,6 +192,10 @@ class ProcessGroupHuddle(dist.ProcessGroup):
         base, blocks = blocks_of(out.dense)
         self._team.call(self._lib.huddle_allgatherv, dense.data_ptr(), base, blocks)
         out.store()
+
+    def allgather_coalesced(self, output_lists, inputs, opts=None):
+        """Gathers several tensors of all ranks, by Gloo, because torch.distributed deprecates this function."""
+        return self._gloo.allgather_coalesced(output_lists, inputs, opts or options.AllgatherOptions())
 
     def _has_lists(self, lists, tensors):
         """Returns whether libhuddle can run a call of one tensor and one list with a tensor for each rank."""
