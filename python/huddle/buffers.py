@@ -3,8 +3,12 @@
 """The address, size and element type of the caller's data, without a copy: objects with the buffer protocol (NumPy
 arrays, bytearray, array.array, memoryview, mmap, ...) and CPU tensors that export DLPack."""
 import ctypes
+import sys
 
 from .element_types import BY_FORMAT, type_of_dlpack
+
+
+_FOREIGN_ORDERS = (">", "!") if sys.byteorder == "little" else ("<",)
 
 
 class Buffer:
@@ -18,6 +22,16 @@ class Buffer:
         self.type = of_type  # None if huddle cannot reduce elements of this type
         self.described = described
         self._keeps = keeps
+
+    @property
+    def of(self):
+        """What buffers with equal elements have in common: the type, or the format if huddle does not know the type."""
+        return self.described if self.type is None else self.type
+
+    @property
+    def is_swapped(self):
+        """Whether the elements have another byte order than this machine. DLPack has only that of the machine."""
+        return self.described[:1] in _FOREIGN_ORDERS
 
 
 class _PyBuffer(ctypes.Structure):
@@ -85,7 +99,7 @@ class _DLTensor(ctypes.Structure):
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _capsule_pointer.restype = ctypes.c_void_p
-_CPU = 1
+_HOST_DEVICES = (1, 3, 11)  # memory of the CPU, and the same pinned for CUDA or ROCm
 
 
 def _is_contiguous(shape, strides):
@@ -102,7 +116,7 @@ def _capsule_of(data, name):
         raise TypeError(f"{name}: a {type(data).__name__} has neither the buffer protocol nor __dlpack__; pass a NumPy "
                         "array, a bytearray or a CPU tensor")
     device, _ = data.__dlpack_device__()
-    if device != _CPU:
+    if device not in _HOST_DEVICES:
         raise TypeError(f"{name}: the tensor is on device type {int(device)} of DLPack; huddle needs a CPU tensor")
     return data.__dlpack__()
 

@@ -6,7 +6,7 @@ import os
 import secrets
 
 from .buffers import buffer_of
-from .element_types import Operator, Type
+from .element_types import Operator, type_named
 from .errors import Misused
 from .library import Block, library
 from .rendezvous import gather_from_mpi4py, gather_from_store, required_place
@@ -28,19 +28,26 @@ def _operator(op):
 
 def _element_type(buffer, dtype, name):
     """Returns the type of the elements: `dtype` if it is given, such as for bfloat16 that is stored as uint16."""
+    if buffer.is_swapped:
+        raise TypeError(f"{name}: elements of format {buffer.described!r} do not have this machine's byte order; convert "
+                        "the array first")
     if dtype is None:
         if buffer.type is None:
             raise TypeError(f"{name}: huddle cannot reduce elements of format {buffer.described!r}; pass dtype if the "
                             "format does not describe them, as for bfloat16")
         return buffer.type
-    of_type = Type[dtype.upper()] if isinstance(dtype, str) else Type(dtype)
-    if buffer.item_bytes not in (1, library().huddle_type_bytes(of_type)):
+    of_type = type_named(dtype)
+    item_bytes = library().huddle_type_bytes(of_type)
+    if buffer.item_bytes not in (1, item_bytes):
         raise TypeError(f"{name}: elements of {buffer.item_bytes} bytes cannot be of type {of_type.name}")
+    if buffer.bytes % item_bytes:
+        raise Misused(f"{name} has {buffer.bytes} bytes, which is not a multiple of {item_bytes}, the size of a "
+                      f"{of_type.name}")
     return of_type
 
 
 def _require_same_type(first, second):
-    if first.described != second.described:
+    if first.of != second.of:
         raise TypeError(f"input has elements of format {first.described!r} and output of {second.described!r}")
 
 
@@ -124,7 +131,7 @@ class Communicator:
 
     def set_timeout(self, seconds):
         """Limits how long this rank waits for others in a call, which then throws PeerLost; 0: no limit. After that
-        no rank can use the communicator. Not collective."""
+        no rank can use the communicator. Not collective. A limit is at least 1 ms; infinity is no limit."""
         self._team.set_timeout(seconds)
 
     def free(self):
@@ -210,6 +217,7 @@ class Communicator:
         other if there are no offsets."""
         given, to = buffer_of(input, "input", False), buffer_of(output, "output", True)
         blocks = self._blocks(to, "output", counts, offsets)
+        _require_same_type(given, to)
         _require_bytes(given, "input", blocks[self.rank].bytes)
         self._team.call(self._lib.huddle_allgatherv, given.address, to.address, blocks)
         return output
@@ -218,6 +226,7 @@ class Communicator:
         """Sends a block of the input to each rank and receives one from each, in rank order. Without an output the
         blocks that arrive replace the input, on all ranks."""
         given, to = self._in_and_out(input, output, True)
+        _require_same_type(given, to)
         _require_bytes(to, "output", given.bytes)
         self._require_multiple(given, "input")
         self._team.call(self._lib.huddle_alltoall, given.address, to.address, given.bytes // self.size)
@@ -226,6 +235,7 @@ class Communicator:
     def alltoallv(self, input, send_counts, output, receive_counts, send_offsets=None, receive_offsets=None):
         """The same with any number of elements for each pair of ranks. Counts and offsets are in elements."""
         given, to = buffer_of(input, "input", False), buffer_of(output, "output", True)
+        _require_same_type(given, to)
         outgoing = self._blocks(given, "input", send_counts, send_offsets)
         incoming = self._blocks(to, "output", receive_counts, receive_offsets)
         sent, received = outgoing[self.rank].bytes, incoming[self.rank].bytes
@@ -240,6 +250,7 @@ class Communicator:
         given = buffer_of(input, "input", False)
         to = buffer_of(self._required(output, "output"), "output", True) if self.rank == root else None
         if to is not None:
+            _require_same_type(given, to)
             _require_bytes(to, "output", given.bytes * self.size)
         self._team.call(self._lib.huddle_gather, given.address, to and to.address, given.bytes, root)
         return output
@@ -249,6 +260,7 @@ class Communicator:
         given, to, blocks = buffer_of(input, "input", False), None, None
         if self.rank == root:
             to = buffer_of(self._required(output, "output"), "output", True)
+            _require_same_type(given, to)
             blocks = self._blocks(to, "output", counts, offsets)
             _require_bytes(given, "input", blocks[root].bytes)
         self._team.call(self._lib.huddle_gatherv, given.address, given.bytes, to and to.address, blocks, root)
@@ -259,6 +271,7 @@ class Communicator:
         to = buffer_of(output, "output", True)
         given = buffer_of(self._required(input, "input"), "input", False) if self.rank == root else None
         if given is not None:
+            _require_same_type(given, to)
             _require_bytes(given, "input", to.bytes * self.size)
         self._team.call(self._lib.huddle_scatter, given and given.address, to.address, to.bytes, root)
         return output
@@ -268,6 +281,7 @@ class Communicator:
         to, given, blocks = buffer_of(output, "output", True), None, None
         if self.rank == root:
             given = buffer_of(self._required(input, "input"), "input", False)
+            _require_same_type(given, to)
             blocks = self._blocks(given, "input", counts, offsets)
             _require_bytes(to, "output", blocks[root].bytes)
         self._team.call(self._lib.huddle_scatterv, given and given.address, blocks, to.address, to.bytes, root)
@@ -306,6 +320,7 @@ class Communicator:
         if input is None:
             return (to.address or 0) + self.rank * block
         given = buffer_of(input, "input", False)
+        _require_same_type(given, to)
         _require_bytes(given, "input", block)
         return given.address
 

@@ -13,7 +13,12 @@ _Data = Any
 _D = TypeVar("_D")
 _Operator = Operator | Literal["sum", "product", "min", "max", "logical_and", "logical_or", "logical_xor",
                                "bitwise_and", "bitwise_or", "bitwise_xor"]
-_Type = Type | str | None
+
+class _Named(Protocol):  # such as numpy.dtype
+    @property
+    def name(self) -> str: ...
+
+_Type = Type | str | _Named | type | None
 
 class _Store(Protocol):
     def set(self, key: str, value: Any, /) -> Any: ...

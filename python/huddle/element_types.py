@@ -70,3 +70,25 @@ def type_of_dlpack(code, bits):
     tables = {0: {8 * size: of for size, of in _SIGNED.items()}, 1: {8 * size: of for size, of in _UNSIGNED.items()},
               2: _DLPACK_FLOAT, 4: {16: Type.BFLOAT16}, 5: _DLPACK_COMPLEX, 6: {8: Type.BOOL}}
     return tables.get(code, {}).get(bits)
+
+
+_BY_NAME = {**{of.name.lower(): of for of in Type}, "float32": Type.FLOAT, "float64": Type.DOUBLE,
+            "longdouble": Type.LONG_DOUBLE, "complex64": Type.COMPLEX_FLOAT, "complex128": Type.COMPLEX_DOUBLE,
+            "clongdouble": Type.COMPLEX_LONG_DOUBLE, "bool_": Type.BOOL}
+if struct.calcsize("P") == 8:  # NumPy names these types by their size in memory
+    _BY_NAME.update({"float128": Type.LONG_DOUBLE, "complex256": Type.COMPLEX_LONG_DOUBLE})
+
+
+def type_named(dtype):
+    """Returns the Type that the argument `dtype` of a reduction describes: a Type, its number, its name, a name of
+    NumPy, or a type of NumPy. Throws TypeError."""
+    name = dtype
+    if isinstance(dtype, type):
+        # Only types of NumPy: Python's float has another size than "float".
+        name = dtype.__name__ if dtype.__module__ == "numpy" else None
+    elif not isinstance(dtype, (str, int)):
+        name = getattr(dtype, "name", None)
+    try:
+        return Type(name) if isinstance(name, int) else _BY_NAME[name.lower()]
+    except (AttributeError, KeyError, ValueError):
+        raise TypeError(f"there is no element type {dtype!r}; use one of {', '.join(_BY_NAME)}") from None

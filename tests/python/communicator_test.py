@@ -176,12 +176,13 @@ class OnlyDLPack:
 
     def __init__(self, data):
         self._data = data
+        self.device = 1
 
     def __dlpack__(self):
         return self._data.__dlpack__()
 
     def __dlpack_device__(self):
-        return self._data.__dlpack_device__()
+        return self.device, 0
 
 
 def check_dlpack(comm):
@@ -190,6 +191,14 @@ def check_dlpack(comm):
     np.testing.assert_array_equal(data, 2 * np.arange(12.0).reshape(3, 4))
     with pytest.raises(ValueError, match="not contiguous"):
         comm.allreduce(OnlyDLPack(data[:, ::2]))
+    for device in (3, 11):  # memory of the host that is pinned for CUDA or ROCm
+        pinned = OnlyDLPack(np.ones(2))
+        pinned.device = device
+        comm.allreduce(pinned, data.ravel()[:2])
+        assert (data.ravel()[:2] == 2).all()
+    pinned.device = 2
+    with pytest.raises(TypeError, match="device type 2"):
+        comm.allreduce(pinned)
 
 
 def test_dlpack_tensors_are_used_in_place():
@@ -208,6 +217,69 @@ def check_bfloat16(comm):
 
 def test_bfloat16_is_named_by_dtype():
     run(check_bfloat16)
+
+
+def check_equal_types(comm):
+    """The same type has several names in the buffer protocol and DLPack."""
+    names = [("l", "q"), ("<i8", "q"), ("L", "Q"), ("=d", "<f8")] if np.dtype("l").itemsize == 8 else [("=d", "<f8")]
+    for first, second in names:
+        out = np.zeros(2, second)
+        comm.allreduce(np.ones(2, first), out)
+        assert (out == 2).all()
+    out = np.zeros(3, np.float32)
+    comm.allreduce(OnlyDLPack(np.ones(3, np.float32)), out)
+    assert (out == 2).all()
+    gathered = np.zeros(4, "q")
+    comm.allgather(np.full(2, comm.rank, "l"), gathered)
+    assert gathered.tolist() == [0, 0, 1, 1]
+
+
+def test_equal_types_with_different_formats_are_accepted():
+    run(check_equal_types)
+
+
+def check_names_of_types(comm):
+    for dtype in ("float32", np.float32, np.dtype("float32"), huddle.Type.FLOAT, "FLOAT"):
+        data = bytearray(np.ones(3, np.float32))
+        comm.allreduce(data, dtype=dtype)
+        assert np.frombuffer(data, np.float32).tolist() == [2.0] * 3
+    for dtype in REAL + COMPLEX + [np.bool_]:
+        data = np.ones(3, dtype)
+        comm.allreduce(data, op="logical_or" if dtype is np.bool_ else "sum", dtype=data.dtype)
+        assert (data == np.full(3, 2).astype(dtype)).all()
+
+
+def test_names_of_numpy_describe_types():
+    run(check_names_of_types)
+
+
+def check_unequal_types(comm):
+    integers, numbers, swapped = np.zeros(4, np.int64), np.zeros(4), np.zeros(4, ">f8")
+    half, counts = integers[:2], [2, 2]
+    for error, words, call in (
+            (TypeError, "format 'l' and output of 'd'", lambda: comm.allgather(half, numbers)),
+            (TypeError, "format '>d' and output of 'd'", lambda: comm.allgather(swapped[:2], numbers)),
+            (TypeError, "format 'l' and output of 'd'", lambda: comm.allgatherv(half, numbers, counts)),
+            (TypeError, "format 'l' and output of 'd'", lambda: comm.alltoall(integers, numbers)),
+            (TypeError, "format 'l' and output of 'd'", lambda: comm.alltoallv(integers, counts, numbers, counts)),
+            (TypeError, "format 'l' and output of 'd'", lambda: comm.gather(half, numbers, comm.rank)),
+            (TypeError, "format 'l' and output of 'd'", lambda: comm.gatherv(half, numbers, counts, root=comm.rank)),
+            (TypeError, "format 'l' and output of 'd'", lambda: comm.scatter(integers, numbers[:2], comm.rank)),
+            (TypeError, "format 'l' and output of 'd'",
+             lambda: comm.scatterv(integers, numbers[:2], counts, root=comm.rank)),
+            (TypeError, "byte order", lambda: comm.allreduce(swapped)),
+            (TypeError, "byte order", lambda: comm.allreduce(swapped, dtype="double")),
+            (ValueError, "12 bytes, which is not a multiple of 8", lambda: comm.allreduce(bytearray(12), dtype="double")),
+            (TypeError, "no element type 'decimal'", lambda: comm.allreduce(numbers, dtype="decimal")),
+            (TypeError, "no element type", lambda: comm.allreduce(numbers, dtype=float)),
+            (TypeError, "no element type", lambda: comm.allreduce(numbers, dtype=99))):
+        with pytest.raises(error, match=words):
+            call()
+            pytest.fail(f"nothing was raised that contains: {words}")
+
+
+def test_unequal_types_raise_before_any_communication():
+    run(check_unequal_types)
 
 
 def check_errors(comm):
@@ -272,6 +344,25 @@ def check_timeout(comm):
     if comm.rank == 0:
         met.barrier()
     met.barrier()  # rank 0 frees the communicator after this rank has seen the timeout
+
+
+def check_unusual_timeouts(comm):
+    comm.set_timeout(float("inf"))
+    comm.set_timeout(1e9)
+    for wrong in (-1, float("nan")):
+        with pytest.raises(huddle.Misused, match="at least 0"):
+            comm.set_timeout(wrong)
+    comm.split(0, timeout=float("inf")).barrier()
+    met = comm.split(0)
+    comm.set_timeout(0.0003)
+    if comm.rank == 0:
+        with pytest.raises(huddle.PeerLost, match="within 1 ms"):
+            comm.barrier()
+    met.barrier()
+
+
+def test_short_and_infinite_timeouts_are_accepted():
+    run(check_unusual_timeouts)
 
 
 def test_late_rank_raises_on_all_ranks():
