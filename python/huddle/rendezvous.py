@@ -9,8 +9,9 @@ import os
 from .errors import Error
 from .library import Bootstrap, GatherFunction
 
-Place = collections.namedtuple("Place", "rank size local_size key by")
+Place = collections.namedtuple("Place", "rank size local_size nodes key by")
 
+_STEP_NAMES = ("SLURM_JOB_ID", "SLURM_STEP_ID")
 # Variables that launchers set, the innermost launcher first: the rank, the size, the number of ranks on this machine,
 # and those that together identify the job.
 _LAUNCHERS = (
@@ -19,7 +20,7 @@ _LAUNCHERS = (
     ("Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
      ("PMIX_NAMESPACE", "PMIX_SERVER_URI2", "PMIX_SERVER_URI4", "PMIX_SERVER_URI41")),
     ("MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", ("PALS_APID", "PMI_PORT")),
-    ("Slurm", "SLURM_PROCID", "SLURM_NTASKS", None, ("SLURM_JOB_ID", "SLURM_STEP_ID")),
+    ("Slurm", "SLURM_PROCID", "SLURM_NTASKS", None, _STEP_NAMES),
 )
 
 
@@ -33,11 +34,20 @@ def place_in(environment):
     without a launcher."""
     for by, rank_name, size_name, local_name, key_names in _LAUNCHERS:
         rank, size = _number(environment, rank_name), _number(environment, size_name)
-        if rank is None or size is None:
+        if rank is None or size is None or by == "MPICH" and _is_pmi_of_slurm(environment):
             continue
         values = [environment.get(name, "") for name in key_names]
-        return Place(rank, size, _number(environment, local_name), "/".join(values) if any(values) else "", by)
+        nodes = _number(environment, "SLURM_STEP_NUM_NODES") or _number(environment, "SLURM_NNODES") \
+            if by == "Slurm" else None
+        return Place(rank, size, _number(environment, local_name), nodes, "/".join(values) if any(values) else "", by)
     return None
+
+
+def _is_pmi_of_slurm(environment):
+    """Returns whether `srun --mpi=pmi2` has set the variables of MPICH's launcher, which sets MPI_LOCALNRANKS as well."""
+    return "MPI_LOCALNRANKS" not in environment and all(environment.get(name) for name in _STEP_NAMES) and all(
+        environment.get(slurm) == environment.get(pmi)
+        for slurm, pmi in (("SLURM_PROCID", "PMI_RANK"), ("SLURM_NTASKS", "PMI_SIZE")))
 
 
 def required_place(key=None):
@@ -49,6 +59,9 @@ def required_place(key=None):
     if place.local_size is not None and place.local_size != place.size:
         raise Error(f"{place.local_size} of {place.size} ranks are on this machine; a communicator contains ranks of "
                     "one machine, so create it from a store or an mpi4py communicator of these ranks")
+    if place.nodes is not None and place.nodes > 1:
+        raise Error(f"the {place.size} ranks are on {place.nodes} nodes; a communicator contains ranks of one machine, so "
+                    "create it from a store or an mpi4py communicator of these ranks")
     if not key and not place.key:
         raise Error(f"no variable of {place.by} identifies the job; pass a key that is the same on all ranks and "
                     "different for each job on this machine")

@@ -64,8 +64,22 @@ def test_torchrun_variables_are_read():
     assert place.key
 
 
+SRUN = {"SLURM_PROCID": "1", "SLURM_NTASKS": "2", "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_NNODES": "1"}
+
+
+def test_slurm_identifies_a_job_that_it_starts_with_pmi2():
+    for pmi in {}, {"PMI_RANK": "1", "PMI_SIZE": "2", "PMI_JOBID": "7.0"}:
+        place = place_in({**SRUN, **pmi})
+        assert (place.rank, place.size, place.key, place.by) == (1, 2, "7/0", "Slurm")
+    # mpiexec of MPICH, started in a step of Slurm.
+    assert place_in({**SRUN, "PMI_RANK": "1", "PMI_SIZE": "2", "MPI_LOCALNRANKS": "2"}).by == "MPICH"
+    assert place_in({**SRUN, "SLURM_NNODES": "4", "SLURM_STEP_NUM_NODES": "1"}).nodes == 1
+
+
 @pytest.mark.parametrize("variables, words", [
-    ({}, "no launcher"), ({"PMI_RANK": "0", "PMI_SIZE": "2"}, "pass a key"),
+    ({}, "no launcher"), ({**SRUN, "SLURM_NNODES": "2"}, "ranks are on 2 nodes"),
+    ({**SRUN, "SLURM_STEP_NUM_NODES": "3", "PMI_RANK": "1", "PMI_SIZE": "2"}, "ranks are on 3 nodes"),
+    ({"PMI_RANK": "0", "PMI_SIZE": "2"}, "pass a key"),
     ({"RANK": "0", "WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "2", "MASTER_PORT": "1"}, "2 of 4 ranks are on this machine")])
 def test_incomplete_environment_raises(monkeypatch, variables, words):
     for name in list(os.environ):
