@@ -2,6 +2,7 @@
 # Copyright the huddle contributors
 """A team of libhuddle: its handle, the functions that create one, and calls with addresses instead of objects."""
 import ctypes
+import math
 import os
 import threading
 import weakref
@@ -9,6 +10,16 @@ import weakref
 from .errors import Error, Misused, error_of
 from .library import library, make_handle, process_context
 from .rendezvous import GatherCall
+
+
+_LONGEST_MS = 2**31 - 1  # the largest int, 25 days
+
+
+def _milliseconds(seconds):
+    """Returns a number for libhuddle: 0 for 0, and otherwise at least 1."""
+    if not seconds >= 0:
+        raise Misused(f"a timeout must be at least 0 seconds; it is {seconds}")
+    return max(1, round(min(seconds * 1000, _LONGEST_MS))) if seconds > 0 else 0
 
 
 class Team:
@@ -42,7 +53,7 @@ class Team:
         """Creates a team of processes of one user that pass the same key, or of threads. Collective."""
         functions = library()
         rendezvous = make_handle(functions.huddle_rendezvous_at_path, f"/huddle-python/{key}".encode(), rank, size,
-                                 max(1, round(timeout * 1000)))
+                                 _milliseconds(timeout) or 1)
         try:
             return cls(functions.huddle_rendezvous_bootstrap(rendezvous))
         finally:
@@ -61,7 +72,7 @@ class Team:
 
     def set_timeout(self, seconds):
         """Limits how long this rank waits for others in a call; 0: no limit."""
-        self.call(self._functions.huddle_team_set_timeout, min(round(seconds * 1000), 2**31 - 1))
+        self.call(self._functions.huddle_team_set_timeout, 0 if seconds == math.inf else _milliseconds(seconds))
 
     def _fail(self, status):
         if self._handle is None:
