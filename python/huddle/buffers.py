@@ -25,12 +25,12 @@ class Buffer:
 
     @property
     def of(self):
-        """What buffers with equal elements have in common: the type, or the format if huddle does not know the type."""
+        """Equal for buffers with equal elements: the type, or the format if huddle does not know the type."""
         return self.described if self.type is None else self.type
 
     @property
     def is_swapped(self):
-        """Whether the elements have another byte order than this machine. DLPack has only that of the machine."""
+        """True if the elements have another byte order than this machine. DLPack has only that of the machine."""
         return self.described[:1] in _FOREIGN_ORDERS
 
 

@@ -29,8 +29,8 @@ def _operator(op):
 def _element_type(buffer, dtype, name):
     """Returns the type of the elements: `dtype` if it is given, such as for bfloat16 that is stored as uint16."""
     if buffer.is_swapped:
-        raise TypeError(f"{name}: elements of format {buffer.described!r} do not have this machine's byte order; convert "
-                        "the array first")
+        raise TypeError(f"{name}: elements of format {buffer.described!r} do not have this machine's byte order; "
+                        "convert the array first")
     if dtype is None:
         if buffer.type is None:
             raise TypeError(f"{name}: huddle cannot reduce elements of format {buffer.described!r}; pass dtype if the "

@@ -44,7 +44,7 @@ def place_in(environment):
 
 
 def _is_pmi_of_slurm(environment):
-    """Returns whether `srun --mpi=pmi2` has set the variables of MPICH's launcher, which sets MPI_LOCALNRANKS as well."""
+    """Returns whether `srun --mpi=pmi2` has set the variables of MPICH's launcher, which also sets MPI_LOCALNRANKS."""
     return "MPI_LOCALNRANKS" not in environment and all(environment.get(name) for name in _STEP_NAMES) and all(
         environment.get(slurm) == environment.get(pmi)
         for slurm, pmi in (("SLURM_PROCID", "PMI_RANK"), ("SLURM_NTASKS", "PMI_SIZE")))
@@ -60,8 +60,8 @@ def required_place(key=None):
         raise Error(f"{place.local_size} of {place.size} ranks are on this machine; a communicator contains ranks of "
                     "one machine, so create it from a store or an mpi4py communicator of these ranks")
     if place.nodes is not None and place.nodes > 1:
-        raise Error(f"the {place.size} ranks are on {place.nodes} nodes; a communicator contains ranks of one machine, so "
-                    "create it from a store or an mpi4py communicator of these ranks")
+        raise Error(f"the {place.size} ranks are on {place.nodes} nodes; a communicator contains ranks of one machine, "
+                    "so create it from a store or an mpi4py communicator of these ranks")
     if not key and not place.key:
         raise Error(f"no variable of {place.by} identifies the job; pass a key that is the same on all ranks and "
                     "different for each job on this machine")

@@ -269,7 +269,8 @@ def check_unequal_types(comm):
              lambda: comm.scatterv(integers, numbers[:2], counts, root=comm.rank)),
             (TypeError, "byte order", lambda: comm.allreduce(swapped)),
             (TypeError, "byte order", lambda: comm.allreduce(swapped, dtype="double")),
-            (ValueError, "12 bytes, which is not a multiple of 8", lambda: comm.allreduce(bytearray(12), dtype="double")),
+            (ValueError, "12 bytes, which is not a multiple of 8",
+             lambda: comm.allreduce(bytearray(12), dtype="double")),
             (TypeError, "no element type 'decimal'", lambda: comm.allreduce(numbers, dtype="decimal")),
             (TypeError, "no element type", lambda: comm.allreduce(numbers, dtype=float)),
             (TypeError, "no element type", lambda: comm.allreduce(numbers, dtype=99))):

@@ -354,8 +354,8 @@ def equivalent_exchanges():
 
 
 @pytest.mark.parametrize("function, size", [(strided, 2), (asynchronous, 2), (starts_without_wait, 2), (subgroups, 3),
-                                            (left_to_gloo, 2), (errors, 2), (nested_calls, 2), (futures, 2), (parameters, 2),
-                                            (mismatched_exchanges, 2),
+                                            (left_to_gloo, 2), (errors, 2), (nested_calls, 2), (futures, 2),
+                                            (parameters, 2), (mismatched_exchanges, 2),
                                             (equivalent_exchanges, 2)])
 def test_behaves_like_gloo(function, size, tmp_path):
     run(function, tmp_path / "store", size)
