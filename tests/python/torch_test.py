@@ -18,7 +18,7 @@ import huddle
 
 try:
     from torch.distributed import fsdp
-except ValueError:  # of PyTorch 1.13, which Python 3.11 cannot import completely
+except (ImportError, ValueError):  # Python 3.11 cannot import that of PyTorch 1.13
     fsdp = None
 
 FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
