@@ -37,12 +37,13 @@ static int collect(struct dl_phdr_info* object, size_t size, void* arg) {
   return 0;
 }
 
-static const char* file_of_mpi_behind(const char* path) {
+/* Returns the symbol of a loaded library or of those that it depends on, or null. */
+static void* symbol_behind(const char* path, const char* name) {
   void* handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == NULL) return NULL;
-  const void* function = dlsym(handle, probe);
+  void* symbol = dlsym(handle, name);
   dlclose(handle);
-  return function != NULL ? file_of(function) : NULL;
+  return symbol;
 }
 
 /* Searches all loaded libraries for an MPI that an interpreter has loaded with RTLD_LOCAL. No
@@ -51,8 +52,8 @@ static const char* path_of_private_mpi(void) {
   struct candidates candidates = {{NULL}, 0};
   dl_iterate_phdr(collect, &candidates);
   for (size_t i = 0; i < candidates.count; ++i) {
-    const char* file = file_of_mpi_behind(candidates.paths[i]);
-    if (file != NULL) return file;
+    const void* function = symbol_behind(candidates.paths[i], probe);
+    if (function != NULL) return file_of(function);
   }
   return NULL;
 }
@@ -81,6 +82,17 @@ struct huddle_mpi huddle_find_mpi(void) {
   if (mpi.path != NULL) mpi.handle = dlopen(mpi.path, RTLD_LAZY | RTLD_NOLOAD);
   if (mpi.handle != NULL) mpi.abi = abi_of(mpi.handle);
   return mpi;
+}
+
+void* huddle_find_in_stand_in(const char* name) {
+  void* symbol = dlsym(RTLD_NEXT, name);
+  if (symbol != NULL) return symbol;
+  struct candidates candidates = {{NULL}, 0};
+  dl_iterate_phdr(collect, &candidates);
+  for (size_t i = 0; symbol == NULL && i < candidates.count; ++i) {
+    symbol = symbol_behind(candidates.paths[i], name);
+  }
+  return symbol;
 }
 
 void* huddle_find_in_mpi(const struct huddle_mpi* mpi, const char* name) {

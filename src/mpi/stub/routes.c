@@ -113,11 +113,28 @@ static void route_call(const char* name, struct huddle_route* route, void* back_
   __atomic_store_n(&route->first, first, __ATOMIC_RELEASE);
 }
 
+/* Routes the calls to a library that defines MPI_X but no PMPI_X, without a back end: back ends
+ * call PMPI_X. Calls that the library lacks get no route, and abort when the program makes them. */
+static void route_to_stand_in(const struct huddle_library* library) {
+  Dl_info stand_in = {.dli_fname = NULL};
+  for (size_t call = 0; call < library->call_count; ++call) {
+    void* const symbol = huddle_find_in_stand_in(library->fallbacks[call].name);
+    if (symbol == NULL) continue;
+    struct huddle_route* route = &library->routes[call];
+    route->tool = as_function(symbol);
+    __atomic_store_n(&route->first, route->tool, __ATOMIC_RELEASE);
+    if (stand_in.dli_fname == NULL) dladdr(symbol, &stand_in);
+  }
+  if (stand_in.dli_fname != NULL && library->is_wanted()) {
+    say(library, "the MPI has no functions PMPI_*, which huddle requires: ", stand_in.dli_fname);
+  }
+}
+
 void* huddle_route_all(const struct huddle_library* library) {
   mpi = huddle_find_mpi();
   if (mpi.handle == NULL) {
-    fprintf(stderr, "huddle: MPI was called, but no MPI is loaded in this process\n");
-    abort();
+    route_to_stand_in(library);
+    return NULL;
   }
   void* back_end = entered_back_end(library);
   /* Tools can only be in the global search order; they cannot precede a privately loaded MPI. */
@@ -131,7 +148,8 @@ void* huddle_route_all(const struct huddle_library* library) {
 huddle_any_function* huddle_insist(huddle_any_function* function, const char* name) {
   if (function != NULL) return function;
   fprintf(stderr,
-          "huddle: this MPI has no %s, which the program calls; run the program without huddle "
+          "huddle: the MPI in this process has no %s, which the program calls; run the program "
+          "without huddle "
           "(HUDDLE=off does not help)\n",
           name);
   abort();

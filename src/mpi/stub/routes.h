@@ -30,6 +30,11 @@ struct huddle_mpi huddle_find_mpi(void);
 /* Returns the MPI's own function or object of this name, or null. Never returns one of huddle. */
 void* huddle_find_in_mpi(const struct huddle_mpi* mpi, const char* name);
 
+/* Returns a function of a library that stands in for an MPI, or null. Such a library, for example a
+ * serial one, defines some MPI_X but no PMPI_X.
+ * Requires: huddle_find_mpi() found no MPI. */
+void* huddle_find_in_stand_in(const char* name);
+
 /* Returns the MPI_X of a profiling tool between the program and the MPI, or null if there is none.
  * `name` is "MPI_X". */
 void* huddle_find_tool(const struct huddle_mpi* mpi, const char* name);
@@ -61,7 +66,7 @@ typedef void huddle_any_function(void);
 struct huddle_route {
   huddle_any_function* taken; /* the back end; null: calls `real` and counts */
   huddle_any_function* real;
-  huddle_any_function* tool;
+  huddle_any_function* tool;  /* or the function of a library that stands in for an MPI */
   huddle_any_function* first; /* the tool, else `taken`; saves a load per call */
 };
 
@@ -86,9 +91,9 @@ int huddle_setting_equals(const char* variable, const char* in_words, const char
  * end, or null if there is none. */
 void* huddle_route_all(const struct huddle_library* library);
 
-/* Returns `function`, or aborts if it is null. It is null if the MPI lacks the function. A program
- * calls such a function only if it tests for the name and huddle could not hide the name in
- * time. */
+/* Returns `function`, or aborts if it is null. It is null if the MPI, or the library that stands in
+ * for it, lacks the function. A program calls such a function only if it tests for the name and
+ * huddle could not hide the name in time. */
 huddle_any_function* huddle_insist(huddle_any_function* function, const char* name);
 
 /* Returns whether to hide the names of MPI 4's functions that the program's MPI lacks: programs may
