@@ -144,7 +144,9 @@ LoadedMachine load_from(const std::string& path) {
 LoadedMachine load_machine(const std::string& named, const Topology& this_machine) {
   if (!named.empty()) return load_from(machine_file_named(named));
   for (const std::string& path : machine_file_candidates(this_machine)) {
-    if (std::filesystem::exists(path)) return load_from(path);
+    // A home folder that this user cannot access contains no file for it.
+    std::error_code inaccessible;
+    if (fs::exists(path, inaccessible)) return load_from(path);
   }
   return {generic_machine(this_machine), "", ""};
 }

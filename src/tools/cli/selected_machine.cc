@@ -4,6 +4,7 @@
 #include "tools/cli/selected_machine.h"
 
 #include <fmt/format.h>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -80,7 +81,7 @@ bool wants_heap(const Context& context) {
     const SelectedMachine here =
         machine_in_question(context, machine::discover_this_machine().topology);
     return here.is_here() && select::heap_pays(here.loaded.machine);
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return false;
   }
 }

@@ -49,6 +49,14 @@ TEST_F(Locate, FindsTheUsersFileOfThisFingerprint) {
   EXPECT_EQ(load_machine("", other).path, "") << "another machine's file is not ours";
 }
 
+// A loop of links stands for a folder without permissions, which root can search.
+TEST_F(Locate, InaccessibleHomeFolderCountsAsEmpty) {
+  const std::filesystem::path loop = folder_ / "loop";
+  std::filesystem::create_symlink(loop, loop);
+  setenv("XDG_CONFIG_HOME", loop.c_str(), 1);
+  EXPECT_EQ(load_machine("", topology_).path, "");
+}
+
 TEST_F(Locate, NamedFileTakesPrecedence) {
   write_machine_file(generic_machine(topology_), folder_ / "named.toml");
   EXPECT_EQ(load_machine(folder_ / "named.toml", topology_).path, folder_ / "named.toml");

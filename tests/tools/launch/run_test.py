@@ -3,8 +3,7 @@
 # Copyright the huddle contributors
 """Tests `huddle run` as its users run it, with real launchers, programs, signals and exit statuses.
 
-The preloaded library beside the copied program only sets a mark in the environment. The launchers in PATH
-are tested, and those in the folders in PEERS (separated by colons).
+The launchers in PATH are tested, and those in the folders in PEERS (separated by colons).
 """
 import json
 import os
@@ -17,27 +16,12 @@ import sys
 import tempfile
 import unittest
 
-HUDDLE, CC = pathlib.Path(sys.argv[1]), sys.argv[2].split()
-PATIENCE_SECONDS = 60
+from run_case import HUDDLE, PATIENCE_SECONDS, RunCase
+
 REPOSITORY = pathlib.Path(__file__).parents[3]
 RECORDED = REPOSITORY / "tests/model/machine/topologies"
 # Measurements on the recorded machine guest-2-cores: large messages are faster with the heap.
 CALIBRATED = REPOSITORY / "machines/amd-epyc-2c-1b1d3050.toml"
-
-MARK = """#include <stdlib.h>
-__attribute__((constructor)) static void mark(void) { setenv("MARK", "here", 1); }
-"""
-# Prints what reaches a rank, in one line.
-SHOW = """#!/bin/sh
-echo "$1 mark=$MARK stats=$HUDDLE_STATS ops=$HUDDLE_OPS preload=$LD_PRELOAD"
-"""
-LIBRARIES = ("libhuddle_preload.so", "libhuddle_openmpi.so", "libhuddle_mpich.so",
-             "libhuddle_mpi_abi.so")
-# Open MPI requires these for running as root and with more ranks than cores.
-ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-           "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-           "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy":
-           ":oversubscribe"}
 
 
 def launchers():
@@ -53,54 +37,7 @@ def launchers():
     return sorted(found.values())
 
 
-class Run(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        # An input without an end of file: MPICH 4.0's launcher forwards the end to a process that
-        # may have ended after such short programs, and then fails, with or without huddle (12 of
-        # 300 runs from /dev/null, none of 300 from this).
-        cls.open_input, cls.input_end = os.pipe()
-        cls.kept = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.kept.name)
-        (cls.folder / "bin").mkdir()
-        library = cls.folder / "lib/huddle"
-        library.mkdir(parents=True)
-        shutil.copy(HUDDLE, cls.folder / "bin/huddle")
-        cls.build(MARK, library / LIBRARIES[0], "-shared", "-fPIC")
-        for name in LIBRARIES[1:]:
-            shutil.copy(library / LIBRARIES[0], library / name)
-        cls.preload = str(library / LIBRARIES[0])
-        cls.show = cls.folder / "show"
-        cls.show.write_text(SHOW, encoding="utf-8")
-        cls.show.chmod(0o755)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.kept.cleanup()
-        os.close(cls.open_input)
-        os.close(cls.input_end)
-
-    @classmethod
-    def build(cls, text, target, *flags):
-        source = cls.folder / "source.c"
-        source.write_text(text, encoding="utf-8")
-        subprocess.run([*CC, str(source), "-o", str(target), *flags], check=True)
-        return str(target)
-
-    @classmethod
-    def environment(cls, **more):
-        kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
-        return {**kept, **ALLOWED, "HOME": str(cls.folder), "COLUMNS": "100", **more}
-
-    def huddle(self, *words, program="bin/huddle", **more):
-        return subprocess.run([self.folder / program, "run", *map(str, words)], text=True,
-                              stdin=self.open_input, capture_output=True, check=False,
-                              timeout=PATIENCE_SECONDS, cwd=self.folder,
-                              env=self.environment(**more))
-
-    def dry_run(self, *words, **more):
-        return json.loads(self.huddle("--dry-run", "--json", *words, **more).stdout)
-
+class Run(RunCase):
     def libraries_by_process(self, *command):
         """Returns the names of the libraries that each process of the command loads."""
         with tempfile.TemporaryDirectory() as folder:
@@ -206,14 +143,6 @@ class Run(unittest.TestCase):
                 done = self.huddle(*words, "./show", **more)
                 self.assertEqual((done.returncode, done.stderr), (0, ""), (words, more))
 
-    def config(self, text):
-        """Writes the user's configuration file for one test."""
-        file = self.folder / ".config/huddle/config.toml"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        self.addCleanup(file.unlink)
-        return file
-
     def test_errors_in_a_configuration_file_are_one_warning(self):
         file = self.config('machin = "x"\nstats = "on"\n')
         warning = f"huddle: warning: ignored: {file}:1: unknown setting 'machin'; did you mean 'machine'?\n"
@@ -281,12 +210,6 @@ class Run(unittest.TestCase):
             echo $way >> ways; echo a word
             [ $way = huddle ] && echo "huddle: 7 collectives of rank 0 handled, 0 left" >&2
             exit 0""")
-
-    def shell_script(self, name, lines):
-        script = self.folder / name
-        script.write_text("#!/bin/sh\n" + lines, encoding="utf-8")
-        script.chmod(0o755)
-        return f"./{name}"
 
     def test_comparison_alternates_and_reports_the_result(self):
         program = self.comparable()
@@ -448,14 +371,6 @@ class Run(unittest.TestCase):
             done = self.huddle(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)
             self.assertIn(advice, done.stderr)
-
-    def expect_note(self, note, *words, status=0, **more):
-        done = self.huddle(*words, **more)
-        self.assertEqual(done.returncode, status)
-        self.assertTrue(done.stderr.startswith("huddle: "), done.stderr)
-        self.assertIn(note, done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1)
-        return done
 
     def test_unsupported_programs_run_with_a_note(self):
         text = "int main(void) { return 3; }"

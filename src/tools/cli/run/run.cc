@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -215,7 +216,6 @@ class RunCommand : public Command {
   StartedAgent agent_for(const Context& context, const launch::Request& request,
                          const launch::Plan& plan) const {
     if (!request.with_threads) return {};
-    threads::repair_what_was_left();
     StartedAgent agent;
     if (plan.launcher) {
       agent.note = "threads are not observed: " + plan.launcher->path +
@@ -225,6 +225,7 @@ class RunCommand : public Command {
     } else {
       const bool moves = settings::find(context.settings, "threads").value == "move";
       try {
+        threads::repair_what_was_left();
         agent =
             start_agent(context, {.moves = moves,
                                   .binding = binding_named(bind_),
@@ -233,7 +234,7 @@ class RunCommand : public Command {
                                   .tells = !moves || verbose_ || stats_,
                                   .title = command_.front(),
                                   .library = launch::find_library(request.own_program).threads});
-      } catch (const Error& error) {
+      } catch (const std::exception& error) {
         agent.note = fmt::format("threads are not observed: {}", error.what());
       }
     }
