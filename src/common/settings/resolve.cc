@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <filesystem>
 #include <string>
@@ -70,6 +71,10 @@ namespace {
 constexpr std::string_view environment_prefix = "HUDDLE_";
 constexpr std::string_view environment_switch = "HUDDLE";
 
+// Environment modules set these variables to describe an installation. They are no settings.
+constexpr std::array<std::string_view, 6> names_of_modules = {
+    "HUDDLE_ROOT", "HUDDLE_HOME", "HUDDLE_DIR", "HUDDLE_PREFIX", "HUDDLE_BASE", "HUDDLE_VERSION"};
+
 std::vector<Resolved> defaults() {
   std::vector<Resolved> settings;
   for (const Setting& setting : table()) {
@@ -83,6 +88,11 @@ Resolved* find_key(std::vector<Resolved>& settings, std::string_view key) {
                                [&](const Resolved& r) { return r.setting.key == key; });
   return it == settings.end() ? nullptr : &*it;
 }
+
+struct Reports {
+  const Report& error;
+  const Report& warning;
+};
 
 // Runs `apply` and passes the message of its error to `report`. Calls `report` after the catch
 // block, because `report` may throw.
@@ -145,54 +155,78 @@ void apply_entry(std::vector<Resolved>& settings, const FilePlace& from, Layer l
 }
 
 void apply_file(std::vector<Resolved>& settings, const FilePlace& from, Layer layer,
-                const Report& report) {
+                const Reports& reports) {
   if (from.file.empty()) return;
   std::vector<FileEntry> entries;
-  reporting(report, [&] { entries = read_settings_file(from.file); });
+  std::string unreadable;
+  reporting(reports.error, [&] {
+    try {
+      entries = read_settings_file(from.file);
+    } catch (const FailureError& error) {
+      unreadable = error.what();
+    }
+  });
+  if (!unreadable.empty()) reports.warning(unreadable);
   for (const FileEntry& entry : entries) {
-    reporting(report, [&] { apply_entry(settings, from, layer, entry); });
+    reporting(reports.error, [&] { apply_entry(settings, from, layer, entry); });
   }
 }
 
-Resolved& named_by_environment(std::vector<Resolved>& settings, const std::string& name) {
-  for (Resolved& resolved : settings) {
-    if (environment_name(resolved.setting.key) == name) return resolved;
+// Returns null if the name is not that of a setting.
+Resolved* named_by_environment(std::vector<Resolved>& settings, const std::string& name) {
+  const auto it = std::find_if(settings.begin(), settings.end(), [&](const Resolved& resolved) {
+    return environment_name(resolved.setting.key) == name;
+  });
+  return it == settings.end() ? nullptr : &*it;
+}
+
+void warn_of_variable(const std::string& name, const Report& warning) {
+  if (std::find(names_of_modules.begin(), names_of_modules.end(), name) != names_of_modules.end()) {
+    return;
   }
   const std::string guess =
       nearest(name.substr(environment_prefix.size()), all_environment_tails());
-  throw InputError(
-      fmt::format("{} is not a setting{}", name,
-                  guess.empty() ? "; 'huddle config' lists all settings"
-                                : fmt::format("; did you mean {}{}?", environment_prefix, guess)));
+  warning(fmt::format("{} is not a setting{}", name,
+                      guess.empty()
+                          ? "; 'huddle config' lists all settings"
+                          : fmt::format("; did you mean {}{}?", environment_prefix, guess)));
 }
 
-void apply_line(std::vector<Resolved>& settings, const std::string& line) {
+void apply_line(std::vector<Resolved>& settings, const std::string& line, const Report& warning) {
   const std::string name = line.substr(0, line.find('='));
   if (name != environment_switch && !name.starts_with(environment_prefix)) return;
-  Resolved& resolved = named_by_environment(settings, name);
+  Resolved* const resolved = named_by_environment(settings, name);
+  if (resolved == nullptr) return warn_of_variable(name, warning);
   const std::string value = line.substr(std::min(line.size(), name.size() + 1));
   if (value.empty()) return;
-  check_value(resolved.setting, value, name);
-  resolved.value = plain_value(resolved.setting, value);
-  resolved.layer = Layer::environment;
-  resolved.where = name;
+  check_value(resolved->setting, value, name);
+  resolved->value = plain_value(resolved->setting, value);
+  resolved->layer = Layer::environment;
+  resolved->where = name;
 }
 
 }  // namespace
 
-std::vector<Resolved> resolve(const Sources& sources, const Report& report) {
+std::vector<Resolved> resolve(const Sources& sources, const Report& error, const Report& warning) {
+  const Reports reports{error, warning};
   std::vector<Resolved> settings = defaults();
   const std::string home = value_of(sources.environment, "HOME");
-  apply_file(settings, {sources.site_file, home}, Layer::site_file, report);
-  apply_file(settings, {sources.user_file, home}, Layer::user_file, report);
+  apply_file(settings, {sources.site_file, home}, Layer::site_file, reports);
+  apply_file(settings, {sources.user_file, home}, Layer::user_file, reports);
   for (const std::string& line : sources.environment) {
-    reporting(report, [&] { apply_line(settings, line); });
+    reporting(error, [&] { apply_line(settings, line, warning); });
   }
   return settings;
 }
 
+std::vector<Resolved> resolve(const Sources& sources, const Report& report) {
+  return resolve(sources, report, report);
+}
+
 std::vector<Resolved> resolve(const Sources& sources) {
-  return resolve(sources, [](const std::string& mistake) { throw InputError(mistake); });
+  return resolve(
+      sources, [](const std::string& mistake) { throw InputError(mistake); },
+      [](const std::string&) {});
 }
 
 const Resolved& find(std::span<const Resolved> settings, std::string_view key) {

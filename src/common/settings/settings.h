@@ -42,7 +42,7 @@ struct FileEntry {
 };
 
 // Returns the entries in the order of the file, or none if the file does not exist. Throws
-// InputError if it cannot be read or is not TOML.
+// FailureError if it cannot be read, and InputError if it is not TOML.
 std::vector<FileEntry> read_settings_file(const std::string& path);
 
 // The type of a value.
@@ -128,12 +128,16 @@ struct ConfigFile {
 std::vector<ConfigFile> config_files(const Sources& sources);
 
 // Returns every setting with its value and its origin. An empty environment value counts as not
-// set. Throws InputError for an unknown key or HUDDLE_* name (with the nearest known one), for an
-// invalid file (with file and line), and for an invalid value.
+// set. Throws InputError for an unknown key of a file (with the nearest known one), for an invalid
+// file (with file and line), and for an invalid value. Ignores unknown HUDDLE_* names and files
+// that cannot be read.
 std::vector<Resolved> resolve(const Sources& sources);
 // Like resolve() above, for callers that must continue: passes the message of each such error to
-// `report` and ignores the entry. Ignores a file as a whole if it cannot be read or parsed.
+// `error` and ignores the entry. Ignores a file as a whole if it cannot be parsed. Passes a message
+// about each unknown HUDDLE_* name and each file that cannot be read to `warning`.
 using Report = std::function<void(const std::string& mistake)>;
+std::vector<Resolved> resolve(const Sources& sources, const Report& error, const Report& warning);
+// Like resolve() above, with one function for errors and warnings.
 std::vector<Resolved> resolve(const Sources& sources, const Report& report);
 
 // Environment variable that a program sets for its children after it has reported the errors in the

@@ -24,7 +24,7 @@ struct CloseFile {
 };
 
 [[noreturn]] void cannot_read(const std::string& path) {
-  throw InputError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  throw FailureError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
 }
 
 // Uses the C library because its errno states why a file cannot be read.

@@ -61,7 +61,7 @@ class Options {
 struct Context {
   Console console;
   std::vector<settings::Resolved> settings;
-  // Sentences about ignored settings. Empty for commands that reject wrong settings.
+  // Sentences about ignored settings, which have been printed as warnings.
   std::vector<std::string> ignored_settings = {};
   // The caller's disposition of SIGPIPE, which huddle changes for itself.
   bool pipe_signal_was_ignored = false;
@@ -79,8 +79,9 @@ class Command {
   virtual std::string description() const { return summary(); }  // first paragraph of the help
   virtual std::string examples() const = 0;  // shown below the options: "  huddle topo\n..."
   virtual void declare(Options& options) = 0;
-  // Returns whether errors in a configuration file or the environment are only reported by the
-  // command instead of ending it, because jobs must not depend on them.
+  // Returns whether errors in a configuration file or the environment are only printed as warnings
+  // instead of ending the command, because jobs must not depend on them, or because the command
+  // examines them.
   virtual bool ignores_wrong_settings() const { return false; }
   virtual ExitCode run(const Context& context) = 0;
   // Returns the subcommands, which have their own options and help: `huddle bench engine`.

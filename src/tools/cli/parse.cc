@@ -19,6 +19,7 @@
 #include "tools/cli/console.h"
 #include "tools/cli/interface.h"
 #include "tools/cli/terminal_text.h"
+#include "tools/launch/launch_plan.h"
 
 namespace huddle::cli {
 namespace {
@@ -456,6 +457,14 @@ std::vector<std::unique_ptr<Command>> commands_for(int argc, char** argv) {
   return all_commands();
 }
 
+// Below a launcher only the first rank warns.
+void warn_of_ignored_settings(const Context& context, const std::vector<std::string>& environment) {
+  if (launch::is_later_rank(environment)) return;
+  for (const std::string& mistake : context.ignored_settings) {
+    context.console.note(fmt::format("huddle: warning: ignored: {}", mistake));
+  }
+}
+
 int parse_and_run(int argc, char** argv, bool pipe_signal_was_ignored) {
   const auto commands = commands_for(argc, argv);
   Parser parser(commands);
@@ -463,17 +472,18 @@ int parse_and_run(int argc, char** argv, bool pipe_signal_was_ignored) {
   if (command == nullptr) return static_cast<int>(ExitCode::fine);
   Context context;
   const settings::Sources sources = settings::process_sources();
-  context.settings = command->ignores_wrong_settings()
-                         ? settings::resolve(sources,
-                                             [&context](const std::string& mistake) {
-                                               context.ignored_settings.push_back(mistake);
-                                             })
-                         : settings::resolve(sources);
+  const settings::Report ignore = [&context](const std::string& mistake) {
+    context.ignored_settings.push_back(mistake);
+  };
+  const settings::Report refuse = [](const std::string& mistake) { throw InputError(mistake); };
+  context.settings =
+      settings::resolve(sources, command->ignores_wrong_settings() ? ignore : refuse, ignore);
   for (const auto& [key, value] : parser.values()) {
     settings::override_by_flag(context.settings, key, value);
   }
   context.console = make_console(context.settings);
   context.pipe_signal_was_ignored = pipe_signal_was_ignored;
+  warn_of_ignored_settings(context, sources.environment);
   return static_cast<int>(command->run(context));
 }
 

@@ -19,7 +19,7 @@ using ::testing::StartsWith;
 std::string error_of(const std::function<void()>& act) {
   try {
     act();
-  } catch (const InputError& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "no error";

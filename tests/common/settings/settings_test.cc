@@ -13,6 +13,7 @@
 namespace huddle::settings {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string error_of(const Sources& sources) {
@@ -110,15 +111,41 @@ TEST(Resolve, ErrorContainsTheNearestKey) {
             layers.sources.user_file + ":2: unknown setting 'machin'; did you mean 'machine'?");
 }
 
-TEST(Resolve, ErrorContainsTheNearestVariable) {
+// Returns the warnings. An error fails the test.
+std::vector<std::string> warnings_of(const Sources& sources) {
+  std::vector<std::string> warnings;
+  resolve(
+      sources, [](const std::string& error) { ADD_FAILURE() << error; },
+      [&](const std::string& warning) { warnings.push_back(warning); });
+  return warnings;
+}
+
+TEST(Resolve, WarningContainsTheNearestVariable) {
   Sources sources;
-  sources.environment = {"HUDDLE_MACHNE=x"};
-  EXPECT_EQ(error_of(sources), "HUDDLE_MACHNE is not a setting; did you mean HUDDLE_MACHINE?");
-  sources.environment = {"HUDDLE_FOO=1"};
-  EXPECT_EQ(error_of(sources), "HUDDLE_FOO is not a setting; 'huddle config' lists all settings");
-  sources.environment = {"HUDDLE_BROADCAST_DEGREE=4"};
-  EXPECT_EQ(error_of(sources),
-            "HUDDLE_BROADCAST_DEGREE is not a setting; 'huddle config' lists all settings");
+  sources.environment = {"HUDDLE_MACHNE=x", "HUDDLE_FOO=1", "HUDDLE_BROADCAST_DEGREE=4"};
+  EXPECT_THAT(
+      warnings_of(sources),
+      ElementsAre("HUDDLE_MACHNE is not a setting; did you mean HUDDLE_MACHINE?",
+                  "HUDDLE_FOO is not a setting; 'huddle config' lists all settings",
+                  "HUDDLE_BROADCAST_DEGREE is not a setting; 'huddle config' lists all settings"));
+  EXPECT_EQ(error_of(sources), "no error");
+}
+
+TEST(Resolve, IgnoresVariablesOfEnvironmentModules) {
+  Sources sources;
+  for (const char* const name : {"ROOT", "HOME", "DIR", "PREFIX", "BASE", "VERSION"}) {
+    sources.environment.push_back(std::string("HUDDLE_") + name + "=/opt/huddle");
+  }
+  EXPECT_THAT(warnings_of(sources), ElementsAre());
+}
+
+TEST(Resolve, UnreadableFileIsAWarning) {
+  Layers layers;
+  layers.site("stats = \"on\"\n");
+  layers.sources.user_file = layers.scratch.folder().string();
+  EXPECT_THAT(warnings_of(layers.sources),
+              ElementsAre("cannot read " + layers.sources.user_file + ": Is a directory"));
+  EXPECT_EQ(find(resolve(layers.sources), "stats").value, "on");
 }
 
 TEST(Resolve, ErrorListsTheValidValues) {
@@ -146,11 +173,10 @@ TEST(ResolveWithReport, IgnoresInvalidEntriesAndKeepsTheOthers) {
   std::vector<std::string> mistakes;
   const auto settings =
       resolve(layers.sources, [&](const std::string& mistake) { mistakes.push_back(mistake); });
-  EXPECT_THAT(mistakes,
-              ::testing::ElementsAre(HasSubstr(":1: unknown setting 'machin'"),
-                                     HasSubstr(":3: ops: unknown word 'bcst'"),
-                                     HasSubstr("HUDDLE_VERIFFY is not a setting"),
-                                     HasSubstr("HUDDLE_STATS must be off, on or FILE.json")));
+  EXPECT_THAT(mistakes, ElementsAre(HasSubstr(":1: unknown setting 'machin'"),
+                                    HasSubstr(":3: ops: unknown word 'bcst'"),
+                                    HasSubstr("HUDDLE_VERIFFY is not a setting"),
+                                    HasSubstr("HUDDLE_STATS must be off, on or FILE.json")));
   EXPECT_EQ(find(settings, "stats").value, "on");
   EXPECT_EQ(find(settings, "stats").layer, Layer::site_file);
   EXPECT_EQ(find(settings, "ops").value, "");
@@ -164,7 +190,7 @@ TEST(ResolveWithReport, IgnoresAFileThatIsNotToml) {
   std::vector<std::string> mistakes;
   const auto settings =
       resolve(layers.sources, [&](const std::string& mistake) { mistakes.push_back(mistake); });
-  EXPECT_THAT(mistakes, ::testing::ElementsAre(HasSubstr(layers.sources.user_file + ":1: ")));
+  EXPECT_THAT(mistakes, ElementsAre(HasSubstr(layers.sources.user_file + ":1: ")));
   EXPECT_EQ(find(settings, "stats").value, "on");
 }
 

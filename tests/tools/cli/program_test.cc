@@ -224,23 +224,34 @@ TEST(Usage, PointsToTheRightHelp) {
   EXPECT_THAT(Program().run({"doctor", "-x"}).err, HasSubstr("Try 'huddle doctor --help'."));
 }
 
-TEST(Settings, UnknownVariableIsBadInput) {
+TEST(Settings, UnknownVariableIsAWarning) {
   Program program;
   program.environment("HUDDLE_MACHNE=x");
-  const Ran ran = program.run({"config"});
-  EXPECT_EQ(ran.status, 3);
-  EXPECT_EQ(ran.out, "");
-  EXPECT_EQ(ran.err, "huddle: HUDDLE_MACHNE is not a setting; did you mean HUDDLE_MACHINE?\n");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"config"}, {"topo", "--synthetic", "core:2"}}) {
+    const Ran ran = program.run(words);
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_NE(ran.out, "");
+    EXPECT_EQ(ran.err,
+              "huddle: warning: ignored: HUDDLE_MACHNE is not a setting; did you mean "
+              "HUDDLE_MACHINE?\n");
+  }
   EXPECT_EQ(program.run({"--help"}).status, 0) << "help is for those in trouble";
 }
 
 TEST(Settings, DamagedFileIsReportedWithItsLine) {
   Program program;
   program.home_file(".config/huddle/config.toml", "color = \"never\"\nmachin = \"x\"\n");
-  const Ran ran = program.run({"config"});
-  EXPECT_EQ(ran.status, 3);
-  EXPECT_EQ(ran.err, "huddle: " + program.home().path(".config/huddle/config.toml") +
-                         ":2: unknown setting 'machin'; did you mean 'machine'?\n");
+  const std::string error = program.home().path(".config/huddle/config.toml") +
+                            ":2: unknown setting 'machin'; did you mean 'machine'?\n";
+  const Ran topo = program.run({"topo", "--synthetic", "core:2"});
+  EXPECT_EQ(topo.status, 3);
+  EXPECT_EQ(topo.err, "huddle: " + error);
+  const Ran config = program.run({"config"});
+  EXPECT_EQ(config.status, 0);
+  EXPECT_THAT(config.out, HasSubstr("color            never"));
+  EXPECT_EQ(config.err, "huddle: warning: ignored: " + error);
+  EXPECT_THAT(program.run({"doctor"}).err, HasSubstr("huddle: warning: ignored: " + error));
 }
 
 TEST(Output, FullDiskIsAFailure) {

@@ -109,8 +109,8 @@ class ConfigCommand : public Command {
            "A configuration file contains lines such as\n"
            "  machine = \"/shared/machines/node.toml\"\n"
            "  color = \"never\"\n\n"
-           "Exit status: 0 success, 2 no such setting, 3 a setting that was read is unknown or "
-           "invalid.";
+           "Exit status: 0 success, 2 no such setting. Unknown and invalid settings are reported "
+           "and ignored.";
   }
   void declare(Options& options) override {
     options.setting("machine");
@@ -118,6 +118,7 @@ class ConfigCommand : public Command {
     options.positional("SETTING", key_, "show only this setting, and its meaning");
     options.complete("SETTING", Value::word, settings::all_keys());
   }
+  bool ignores_wrong_settings() const override { return true; }
   ExitCode run(const Context& context) override {
     if (!key_.empty() && !json_) {
       context.console.print(setting_text(chosen(context.settings), context.console.columns));

@@ -152,6 +152,7 @@ class DoctorCommand : public Command {
     options.setting("machine");
     options.flag("--json", json_, "print everything as JSON");
   }
+  bool ignores_wrong_settings() const override { return true; }
   ExitCode run(const Context& context) override {
     const char* const search_path = std::getenv("PATH");
     const settings::Resolved& machine = settings::find(context.settings, "machine");

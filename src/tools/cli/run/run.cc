@@ -143,7 +143,6 @@ class RunCommand : public Command {
     const launch::Request request = request_from(context);
     binding_named(bind_);  // report a wrong word like that of any other option
     const launch::Plan plan = launch::make_plan(request);
-    warn_of_ignored_settings(context, request);
     for (const std::string& note : plan.notes) {
       context.console.note(fmt::format("huddle: {}", note));
     }
@@ -185,14 +184,6 @@ class RunCommand : public Command {
     const settings::Resolved& machine = settings::find(context.settings, "machine");
     if (machine.layer != settings::Layer::command_line || is_off(context)) return;
     machine::read_machine_file(machine::machine_file_named(machine.value));
-  }
-
-  // Warns of ignored settings. Below a launcher only the first rank warns.
-  static void warn_of_ignored_settings(const Context& context, const launch::Request& request) {
-    if (launch::is_later_rank(request.environment)) return;
-    for (const std::string& mistake : context.ignored_settings) {
-      context.console.note(fmt::format("huddle: warning: ignored: {}", mistake));
-    }
   }
 
   bool with_threads(const Context& context) const {
