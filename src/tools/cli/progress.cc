@@ -126,7 +126,14 @@ Interrupt::~Interrupt() {
 const std::atomic<bool>& Interrupt::requested() const { return signal_came; }
 
 std::string_view Interrupt::signal_name() const {
-  return which_signal.load() == SIGTERM ? "SIGTERM" : "Ctrl-C";
+  switch (which_signal.load()) {
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGHUP:
+      return "SIGHUP";
+    default:
+      return "Ctrl-C";
+  }
 }
 
 void Interrupt::die() const {
@@ -134,7 +141,7 @@ void Interrupt::die() const {
   const int signal = which_signal.load();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
-  std::abort();  // not reached: the default action of both signals ends the program
+  std::abort();  // not reached: the default action of each signal ends the program
 }
 
 }  // namespace huddle::cli

@@ -52,8 +52,8 @@ class Progress {
 std::string progress_line(double share, std::string_view name, double gone_seconds,
                           double left_seconds, int columns, bool unicode);
 
-// Handles SIGINT and SIGTERM as requests to end in an orderly way. While an object exists, the
-// first signal sets the flag and a second one kills as usual. A signal that the caller ignores
+// Handles SIGINT, SIGTERM and SIGHUP as requests to end in an orderly way. While an object exists,
+// the first signal sets the flag and a second one kills as usual. A signal that the caller ignores
 // stays ignored: a background job of a script must not end by a Ctrl-C for another job.
 // Requires: only one object exists at a time.
 class Interrupt {
@@ -71,7 +71,7 @@ class Interrupt {
   [[noreturn]] void die() const;
 
  private:
-  static constexpr std::array<int, 2> signals = {SIGINT, SIGTERM};
+  static constexpr std::array<int, 3> signals = {SIGINT, SIGTERM, SIGHUP};
   std::array<struct sigaction, signals.size()> before_{};  // previous actions
 };
 

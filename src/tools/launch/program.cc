@@ -4,18 +4,20 @@
 #include "tools/launch/program.h"
 
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "common/error.h"
-#include "common/other_processes.h"
+#include "common/start_program.h"
 
 namespace huddle::launch {
 namespace {
@@ -129,53 +131,49 @@ class Signals {
     return signal;
   }
   // Restores the caller's dispositions for the child. Signals that the caller ignores stay ignored.
-  void give_to(posix_spawnattr_t& attributes) const {
-    sigset_t by_default;
-    sigemptyset(&by_default);
+  void give_to(ProgramStart& start) const {
     for (std::size_t i = 0; i < keyboard.size(); ++i) {
-      if (actions_before_[i].sa_handler != SIG_IGN) sigaddset(&by_default, keyboard[i]);
+      if (actions_before_[i].sa_handler != SIG_IGN) start.default_signals.push_back(keyboard[i]);
     }
-    ::posix_spawnattr_setsigmask(&attributes, &before_);
-    ::posix_spawnattr_setsigdefault(&attributes, &by_default);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (child_signal_.was_ignored()) start.ignored_signals.push_back(SIGCHLD);
+    start.blocked_signals = before_;
   }
 
  private:
   static constexpr std::array<int, 2> keyboard = {SIGINT, SIGQUIT};
+  DefaultChildSignal child_signal_;
   sigset_t waited_for_{};
   sigset_t before_{};
   std::array<struct sigaction, keyboard.size()> actions_before_{};
 };
 
-pid_t start(const std::string& program, std::vector<std::string>& words,
-            std::vector<std::string>& environment, const Signals& signals) {
-  posix_spawnattr_t attributes{};
-  ::posix_spawnattr_init(&attributes);
-  signals.give_to(attributes);
-  pid_t child = -1;
-  // posix_spawnp() runs a script without an interpreter line in a shell.
-  const int error = ::posix_spawnp(&child, program.c_str(), nullptr, &attributes,
-                                   pointers(words).data(), pointers(environment).data());
-  ::posix_spawnattr_destroy(&attributes);
-  if (error == 0) return child;
-  throw FailureError(fmt::format("cannot execute {}: {}", program, std::strerror(error)));
-}
+// The end of a child whose status is unknown.
+constexpr Ended unknown_end = {.status = EXIT_FAILURE};
 
 }  // namespace
 
 Ended run_to_end(const std::string& program, std::vector<std::string> words,
                  std::vector<std::string> environment) {
   const Signals signals;
-  const pid_t child = start(program, words, environment, signals);
+  ProgramStart start{
+      .program = program, .words = std::move(words), .environment = std::move(environment)};
+  signals.give_to(start);
+  const pid_t child = start_program(std::move(start));
+  if (child < 0) {
+    throw FailureError(fmt::format("cannot execute {}: {}", program, std::strerror(errno)));
+  }
   for (;;) {
     const int signal = signals.next();
-    int status = 0;
     if (signal != SIGCHLD) {
       ::kill(child, signal);
-    } else if (::waitpid(child, &status, WNOHANG) == child) {
-      if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
-      return {.status = WEXITSTATUS(status)};
+      continue;
     }
+    int status = 0;
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended < 0 && errno == ECHILD) return unknown_end;
+    if (ended != child) continue;
+    if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
+    return {.status = WEXITSTATUS(status)};
   }
 }
 

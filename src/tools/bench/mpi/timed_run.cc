@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -17,13 +16,14 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <utility>
 
 #include "common/error.h"
 #include "common/file.h"
-#include "common/other_processes.h"
+#include "common/start_program.h"
 #include "common/system.h"
 #include "tools/bench/mpi/mpi_job.h"
 #include "tools/calibrate/conditions.h"
@@ -31,32 +31,19 @@
 
 namespace huddle::bench {
 
-pid_t spawn(Spawned spawned, int input, int output) {
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
-  posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  const auto words = pointers(spawned.words);
-  const auto environment = pointers(spawned.environment);
-  pid_t child = -1;
-  int error = posix_spawn(&child, spawned.program.c_str(), &actions, &attributes, words.data(),
-                          environment.data());
-  if (error == ENOEXEC) {
-    std::string shell = "/bin/sh";
-    std::vector<char*> with_shell = {shell.data(), spawned.program.data()};
-    with_shell.insert(with_shell.end(), words.begin() + 1, words.end());
-    error = posix_spawn(&child, shell.c_str(), &actions, &attributes, with_shell.data(),
-                        environment.data());
-  }
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (error == 0) return child;
-  throw FailureError(fmt::format("cannot start {}: {}", spawned.program, std::strerror(error)));
+pid_t spawn(Spawned spawned, int input, int output, bool ignores_child_signal) {
+  const std::string program = spawned.program;
+  ProgramStart start{.program = std::move(spawned.program),
+                     .words = std::move(spawned.words),
+                     .environment = std::move(spawned.environment),
+                     .input = input,
+                     .output = output,
+                     .leads_group = true,
+                     .ends_with_parent = true};
+  if (ignores_child_signal) start.ignored_signals.push_back(SIGCHLD);
+  const pid_t child = start_program(std::move(start));
+  if (child >= 0) return child;
+  throw FailureError(fmt::format("cannot start {}: {}", program, std::strerror(errno)));
 }
 
 namespace {
@@ -66,6 +53,7 @@ constexpr std::size_t most_kept_bytes = 64 * 1024;
 constexpr int poll_ms = 100;  // between two checks of the stop request
 constexpr std::chrono::seconds farewell{5};
 constexpr int exit_status_of_signal_0 = 128;
+constexpr int unknown_status = EXIT_FAILURE;
 
 // Reopens standard input if it is a file, so that it is read from its beginning.
 FileDescriptor fresh_input() {
@@ -105,7 +93,8 @@ double seconds_of(const timeval& time) {
 // A child process and its process group. The destructor kills the group if the child has not ended.
 class Child {
  public:
-  Child(const Spawned& command, int input, int output) : process_(spawn(command, input, output)) {}
+  Child(const Spawned& command, int input, int output)
+      : process_(spawn(command, input, output, child_signal_.was_ignored())) {}
   ~Child() {
     if (!ended_) {
       ::kill(-process_, SIGKILL);
@@ -121,7 +110,12 @@ class Child {
   bool has_ended() {
     int status = 0;
     rusage usage{};
-    if (!ended_ && ::wait4(process_, &status, WNOHANG, &usage) == process_) {
+    if (ended_) return true;
+    const pid_t ended = ::wait4(process_, &status, WNOHANG, &usage);
+    if (ended < 0 && errno == ECHILD) {
+      ended_ = true;
+      status_ = unknown_status;
+    } else if (ended == process_) {
       ended_ = true;
       status_ =
           WIFSIGNALED(status) ? exit_status_of_signal_0 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -138,6 +132,7 @@ class Child {
   }
 
  private:
+  DefaultChildSignal child_signal_;  // precedes the process that it waits for
   pid_t process_;
   bool ended_ = false;
   int status_ = 0;

@@ -28,9 +28,10 @@ struct Spawned {
 
 // Starts the command as leader of its own process group, so that Ctrl-C reaches only huddle, which
 // then ends the group in an orderly way. `input` becomes its standard input, and `output` its
-// standard output and standard error. A script without an interpreter line is run by a shell.
+// standard output and standard error. A script without an interpreter line is run by a shell. The
+// command gets SIGTERM when the calling thread ends, so that it does not outlive a killed huddle.
 // Throws FailureError.
-pid_t spawn(Spawned spawned, int input, int output);
+pid_t spawn(Spawned spawned, int input, int output, bool ignores_child_signal = false);
 
 struct TimedRun {
   double wall_seconds = 0;  // from before its start until it has ended
