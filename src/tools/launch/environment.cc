@@ -162,9 +162,9 @@ Words pass_by_options(Words words, const std::vector<AppContext>& contexts, Pass
   return words;
 }
 
-// Adds huddle's variables to every --export of srun. If there is none, adds one with the value of
-// SLURM_EXPORT_ENV.
-Words pass_by_export(Words words, const AppContext& context, const ForwardedVariables& passed) {
+// Adds huddle's variables to every --export of a component of srun's job. If there is none, adds
+// one with the value of SLURM_EXPORT_ENV.
+void extend_export(Words& words, const AppContext& context, const ForwardedVariables& passed) {
   constexpr std::string_view option = "--export";
   bool given = false;
   for (std::size_t at = context.begin; at < context.program; ++at) {
@@ -179,10 +179,17 @@ Words pass_by_export(Words words, const AppContext& context, const ForwardedVari
     }
     if (word.starts_with('-')) at += words_taken(Passing::export_list, word);
   }
-  if (given || passed.slurm_export.empty()) return words;
+  if (given || passed.slurm_export.empty()) return;
   const std::string list = extended_export(passed.slurm_export, passed.variables, passed.preload);
-  if (list == passed.slurm_export) return words;
-  words.insert(words.begin() + 1, std::string(option) + "=" + list);
+  if (list == passed.slurm_export) return;
+  insert(words, context.begin, {std::string(option) + "=" + list});
+}
+
+// Each component of a heterogeneous job has its own --export.
+Words pass_by_export(Words words, const std::vector<AppContext>& contexts,
+                     const ForwardedVariables& passed) {
+  // From the last to the first, so that positions before an insertion stay valid.
+  for (std::size_t i = contexts.size(); i-- > 0;) extend_export(words, contexts[i], passed);
   return words;
 }
 
@@ -198,7 +205,7 @@ std::vector<std::string> pass_variables(const std::vector<std::string>& words,
     case Passing::genv:
       return pass_by_options(words, contexts, passing, passed);
     case Passing::export_list:
-      return pass_by_export(words, contexts.front(), passed);
+      return pass_by_export(words, contexts, passed);
     case Passing::inherited:
     case Passing::unknown:
       return words;

@@ -227,12 +227,7 @@ std::size_t words_taken(Passing launcher, std::string_view option) {
 
 namespace {
 
-// Returns whether ":" separates programs. A Slurm step has only one program.
-bool has_separators(Passing launcher) { return launcher != Passing::export_list; }
-
-std::size_t end_of_context(const std::vector<std::string>& words, std::size_t begin,
-                           Passing launcher) {
-  if (!has_separators(launcher)) return words.size();
+std::size_t end_of_context(const std::vector<std::string>& words, std::size_t begin) {
   const auto from = words.begin() + static_cast<std::ptrdiff_t>(begin);
   return static_cast<std::size_t>(std::find(from, words.end(), ":") - words.begin());
 }
@@ -256,7 +251,7 @@ std::vector<AppContext> contexts_of(const std::vector<std::string>& words, Passi
                                     const IsProgram& is_program) {
   std::vector<AppContext> contexts;
   for (std::size_t begin = 1; begin <= words.size();) {
-    AppContext context{.begin = begin, .end = end_of_context(words, begin, launcher)};
+    AppContext context{.begin = begin, .end = end_of_context(words, begin)};
     context.program = program_index(words, context, launcher, is_program);
     begin = context.end + 1;
     contexts.push_back(context);

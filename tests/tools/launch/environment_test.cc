@@ -106,6 +106,17 @@ TEST(Slurm, GetsVariablesPastSettingsOfTheJob) {
   EXPECT_EQ(passed("srun ./a", Passing::export_list, below_sbatch), "srun ./a");
 }
 
+TEST(Slurm, GetsVariablesForEachComponentOfAHeterogeneousJob) {
+  EXPECT_EQ(passed("srun --export=NONE ./a : -n 2 --export=X=1 ./b : ./c", Passing::export_list),
+            "srun --export=LD_PRELOAD,HUDDLE_OPS ./a : "
+            "-n 2 --export=X=1,LD_PRELOAD,HUDDLE_OPS ./b : ./c");
+  ForwardedVariables below_sbatch = ours;
+  below_sbatch.slurm_export = "NONE";
+  EXPECT_EQ(passed("srun ./a : --export=ALL ./b : -n 2 ./c", Passing::export_list, below_sbatch),
+            "srun --export=LD_PRELOAD,HUDDLE_OPS ./a : --export=ALL ./b : "
+            "--export=LD_PRELOAD,HUDDLE_OPS -n 2 ./c");
+}
+
 TEST(Others, StayUnchanged) {
   for (const Passing passing : {Passing::inherited, Passing::unknown}) {
     EXPECT_EQ(passed("aprun -n 2 ./a : ./b", passing), "aprun -n 2 ./a : ./b");
@@ -124,7 +135,7 @@ TEST(Contexts, FindTheProgramAfterOptionsWithWords) {
     return all.back().program == words.size() ? "" : words[all.back().program];
   };
   EXPECT_EQ(program("srun -p test -n2 ./a test", Passing::export_list), "./a");
-  EXPECT_EQ(program("srun --partition=test ./a : ./b", Passing::export_list), "./a");
+  EXPECT_EQ(program("srun --partition=test ./a : ./b", Passing::export_list), "./b");
   EXPECT_EQ(program("mpirun --mca test test --host test ./a", Passing::x_once), "./a");
   EXPECT_EQ(program("mpiexec -hosts test -genv test test ./a", Passing::genv), "./a");
   EXPECT_EQ(program("mpirun --unheard-of 3 ./a", Passing::x_once), "./a");
