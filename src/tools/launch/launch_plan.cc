@@ -15,6 +15,7 @@
 #include "tools/launch/environment.h"
 #include "tools/launch/inspect.h"
 #include "tools/launch/launcher.h"
+#include "tools/launch/open_mpi.h"
 #include "tools/launch/preload.h"
 #include "tools/launch/program.h"
 
@@ -161,15 +162,43 @@ std::vector<AppContext> contexts_in(const Request& request, const Launcher& laun
   });
 }
 
+void pass_on_in_open_mpi_4(Plan& plan, const Request& request,
+                           const std::vector<AppContext>& contexts,
+                           const ForwardedVariables& passed) {
+  const std::string variable(env_list_variable);
+  OpenMpiCommand command =
+      pass_in_open_mpi_4(request.command, contexts, passed,
+                         {.variable = settings::value_of(request.environment, variable),
+                          .parameter_files = parameter_files_of(
+                              plan.program, settings::value_of(request.environment, "HOME"))});
+  plan.command = std::move(command.words);
+  if (!command.env_list.empty()) plan.changes.push_back({variable, std::move(command.env_list)});
+  if (!command.app_file.empty()) {
+    plan.notes.push_back(
+        fmt::format("with --app, {0} ignores huddle's options, so that ranks on other nodes run "
+                    "without huddle; write 'huddle run' before each program in {1}",
+                    request.command.front(), command.app_file));
+  } else if (!command.file_with_env_list.empty()) {
+    plan.notes.push_back(fmt::format(
+        "{0} sets mca_base_env_list, which excludes huddle's options, so that ranks on other nodes "
+        "run without huddle; write 'huddle run' before the program: {1} ... huddle run ./app",
+        command.file_with_env_list, request.command.front()));
+  }
+}
+
 // Adds the variables to the launcher's command line. Returns the words that name programs.
 std::vector<std::string> pass_on(Plan& plan, const Request& request, const std::string& preload) {
   if (!plan.launcher) return {request.command.front()};
   const auto contexts = contexts_in(request, *plan.launcher);
-  plan.command =
-      pass_variables(request.command, contexts, plan.launcher->passing,
-                     {.variables = plan.changes,
-                      .preload = preload,
-                      .slurm_export = settings::value_of(request.environment, "SLURM_EXPORT_ENV")});
+  const ForwardedVariables passed{
+      .variables = plan.changes,
+      .preload = preload,
+      .slurm_export = settings::value_of(request.environment, "SLURM_EXPORT_ENV")};
+  if (plan.launcher->passing == Passing::x_each_context) {
+    pass_on_in_open_mpi_4(plan, request, contexts, passed);
+  } else {
+    plan.command = pass_variables(request.command, contexts, plan.launcher->passing, passed);
+  }
   std::vector<std::string> programs;
   for (const AppContext& context : contexts) {
     if (context.program < context.end) programs.push_back(request.command[context.program]);
