@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 #include <set>
+#include <system_error>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -42,17 +43,19 @@ std::string switch_for_ranks(const std::string& value) {
 }
 
 // Converts a value for the library. The path of a file becomes absolute because a rank may run in
-// another folder; a name is resolved where the rank runs.
-std::string value_for_ranks(const settings::Resolved& resolved) {
+// another folder; a name is resolved where the rank runs. Sets `error` if the path of this folder
+// is unknown, for example because it was deleted.
+std::string value_for_ranks(const settings::Resolved& resolved, std::error_code& error) {
   switch (resolved.setting.kind) {
     case settings::Kind::machine:
-      return is_toml_path(resolved.value) ? std::filesystem::absolute(resolved.value).string()
-                                          : resolved.value;
+      return is_toml_path(resolved.value)
+                 ? std::filesystem::absolute(resolved.value, error).string()
+                 : resolved.value;
     case settings::Kind::toggle:
       return resolved.setting.key == "huddle" ? resolved.value : switch_for_ranks(resolved.value);
     case settings::Kind::output:
       return resolved.value.ends_with(settings::output_suffix)
-                 ? std::filesystem::absolute(resolved.value).string()
+                 ? std::filesystem::absolute(resolved.value, error).string()
                  : switch_for_ranks(resolved.value);
     case settings::Kind::word:
     case settings::Kind::count:
@@ -64,13 +67,24 @@ std::string value_for_ranks(const settings::Resolved& resolved) {
   return {};
 }
 
-// Returns the settings from flags, environment and files as variables.
-std::vector<Variable> said_settings(const std::vector<settings::Resolved>& all) {
+// Returns the settings from flags, environment and files as variables. Ignores those that cannot be
+// converted, with a note.
+std::vector<Variable> said_settings(const std::vector<settings::Resolved>& all,
+                                    std::vector<std::string>& notes) {
   std::vector<Variable> variables;
   for (const std::string_view key : library_settings) {
     const settings::Resolved& resolved = settings::find(all, key);
     if (resolved.layer == settings::Layer::built_in || resolved.value.empty()) continue;
-    variables.push_back({settings::environment_name(key), value_for_ranks(resolved)});
+    std::error_code error;
+    std::string value = value_for_ranks(resolved, error);
+    if (error) {
+      notes.push_back(fmt::format("ignored: {}={}: the path of the current folder is unknown: {}",
+                                  settings::environment_name(key), resolved.value,
+                                  error.message()));
+      // An empty value also replaces one in the environment.
+      value.clear();
+    }
+    variables.push_back({settings::environment_name(key), std::move(value)});
   }
   return variables;
 }
@@ -140,6 +154,22 @@ void note_launcher(const Launcher& launcher, std::vector<std::string>& notes) {
       fmt::format("{} is an unknown launcher: huddle's variables are set in its environment, but "
                   "other nodes get them only if the launcher passes its environment on",
                   launcher.path));
+}
+
+// Adds a sentence if another program starts the launcher. Words after "--" and the command line of
+// another `huddle run` do not count.
+void note_hidden_launcher(const std::vector<std::string>& words, const std::string& search_path,
+                          std::vector<std::string>& notes) {
+  for (std::size_t at = 1; at < words.size() && words[at] != "--"; ++at) {
+    const std::string name = std::filesystem::path(words[at]).filename().string();
+    if (name == "huddle") return;
+    if (!is_launcher_name(name) || !find_program(words[at], search_path)) continue;
+    notes.push_back(
+        fmt::format("{0} starts {1}, which therefore may not pass huddle's variables to other "
+                    "nodes; write 'huddle run' directly before {1}",
+                    words.front(), words[at]));
+    return;
+  }
 }
 
 // Adds a sentence for each program in which huddle cannot work. Each program is mentioned once.
@@ -246,12 +276,15 @@ Plan make_plan(const Request& request) {
   const std::string preload = files_to_preload(request, library, plan.notes);
   if (!preload.empty()) {
     const std::string name(preload_name);
-    plan.changes.push_back(
-        {name, joined_preload(preload, settings::value_of(request.environment, name))});
+    const std::string theirs = settings::value_of(request.environment, name);
+    plan.changes.push_back({name, joined_preload(preload, theirs)});
+    for (const std::string& file : replaced_files(preload, theirs)) {
+      plan.details.push_back(fmt::format("{} replaces {} in LD_PRELOAD", library.preload, file));
+    }
   }
   switch (request.purpose) {
     case Purpose::collectives:
-      for (Variable& variable : said_settings(request.settings)) {
+      for (Variable& variable : said_settings(request.settings, plan.notes)) {
         plan.changes.push_back(std::move(variable));
       }
       add_environment(plan.changes, request.environment);
@@ -265,9 +298,16 @@ Plan make_plan(const Request& request) {
       break;
   }
   plan.programs = pass_on(plan, request, preload);
-  if (plan.launcher) note_launcher(*plan.launcher, plan.notes);
+  if (plan.launcher) {
+    note_launcher(*plan.launcher, plan.notes);
+  } else {
+    note_hidden_launcher(request.command, search_path, plan.notes);
+  }
   if (!preload.empty()) note_programs(plan.programs, search_path, request.with_threads, plan.notes);
-  if (is_later_rank(request.environment)) plan.notes.clear();
+  if (is_later_rank(request.environment)) {
+    plan.notes.clear();
+    plan.details.clear();
+  }
   return plan;
 }
 

@@ -38,6 +38,7 @@ struct Plan {
   std::vector<Variable> changes = {};     // variables to set in its environment
   std::optional<Launcher> launcher = {};
   std::vector<std::string> notes = {};     // sentences for the user; the command runs nevertheless
+  std::vector<std::string> details = {};   // sentences that are printed only on request
   std::vector<std::string> programs = {};  // what the launcher starts, or the program itself
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <utility>
 
 namespace huddle::launch {
 namespace {
@@ -22,6 +23,8 @@ constexpr std::string_view heap = "libhuddle_heap.so";
 constexpr std::string_view stub_of_collectives = "libhuddle_preload.so";
 constexpr std::string_view stub_of_profile = "libhuddle_profile_preload.so";
 constexpr std::string_view threads = "libhuddle_threads.so";
+constexpr std::array<std::string_view, 4> own_libraries = {stub_of_collectives, stub_of_profile,
+                                                           heap, threads};
 
 // Relative to the program's folder: in an installation, then in a build.
 constexpr std::array<std::string_view, 2> preload_folders = {HUDDLE_PRELOAD_FOLDER,
@@ -59,14 +62,41 @@ Library find_library(const std::string& program, Purpose purpose) {
   return library;
 }
 
-std::string joined_preload(const std::string& ours, std::string_view theirs) {
-  const std::vector<std::string> last = files_in(ours);
-  std::vector<std::string> files = files_in(theirs);
-  std::erase_if(files, [&last](const std::string& file) {
-    return std::find(last.begin(), last.end(), file) != last.end();
-  });
+namespace {
+
+bool contains(const std::vector<std::string>& files, const std::string& file) {
+  return std::find(files.begin(), files.end(), file) != files.end();
+}
+
+bool is_own(const std::string& file) {
+  const std::string name = fs::path(file).filename().string();
+  return std::find(own_libraries.begin(), own_libraries.end(), name) != own_libraries.end();
+}
+
+std::string in_sequence(std::vector<std::string> files, const std::vector<std::string>& last) {
+  std::erase_if(files, [&last](const std::string& file) { return contains(last, file); });
   files.insert(files.end(), last.begin(), last.end());
   return fmt::format("{}", fmt::join(files, ":"));
+}
+
+}  // namespace
+
+std::string joined_preload(const std::string& ours, std::string_view theirs) {
+  std::vector<std::string> files = files_in(theirs);
+  std::erase_if(files, is_own);
+  return in_sequence(std::move(files), files_in(ours));
+}
+
+std::vector<std::string> replaced_files(const std::string& ours, std::string_view theirs) {
+  const std::vector<std::string> own = files_in(ours);
+  std::vector<std::string> files = files_in(theirs);
+  std::erase_if(files,
+                [&own](const std::string& file) { return !is_own(file) || contains(own, file); });
+  return files;
+}
+
+std::string appended_preload(std::string_view list, const std::string& more) {
+  return in_sequence(files_in(list), files_in(more));
 }
 
 bool can_be_preloaded(std::string_view path) {

@@ -39,8 +39,15 @@ Library find_library(const std::string& program, Purpose purpose = Purpose::coll
 
 // Returns `theirs` (an LD_PRELOAD: files separated by spaces and colons) followed by `ours`, a list
 // of the same form. Tools that intercept MPI calls thus stay in front of huddle, which is the MPI
-// for them.
+// for them. Omits libraries of huddle in `theirs`, also those of another installation, because two
+// of them would intercept the same calls.
 std::string joined_preload(const std::string& ours, std::string_view theirs);
+
+// Returns the libraries of another installation that joined_preload() omits.
+std::vector<std::string> replaced_files(const std::string& ours, std::string_view theirs);
+
+// Returns the list with `more` at its end.
+std::string appended_preload(std::string_view list, const std::string& more);
 
 // Returns false for paths with spaces or colons, at which the loader splits LD_PRELOAD.
 bool can_be_preloaded(std::string_view path);

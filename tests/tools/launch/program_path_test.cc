@@ -62,6 +62,21 @@ TEST(JoinedPreload, HasHuddlesFilesLastAndOnce) {
   EXPECT_EQ(joined_preload("/h.so", "/a.so::/h.so"), "/a.so:/h.so");
 }
 
+TEST(JoinedPreload, ReplacesHuddlesFilesOfAnotherInstallation) {
+  const std::string site = "/opt/huddle/lib/huddle/";
+  EXPECT_EQ(joined_preload("/h.so", site + "libhuddle_preload.so:/a.so:" + site +
+                                        "libhuddle_heap.so:libhuddle_profile_preload.so"),
+            "/a.so:/h.so");
+  EXPECT_THAT(replaced_files("/h/libhuddle_preload.so",
+                             site + "libhuddle_preload.so /a.so:/h/libhuddle_preload.so"),
+              ::testing::ElementsAre(site + "libhuddle_preload.so"));
+}
+
+TEST(AppendedPreload, KeepsHuddlesOtherFiles) {
+  EXPECT_EQ(appended_preload("/a.so:/h/libhuddle_preload.so", "/h/libhuddle_threads.so"),
+            "/a.so:/h/libhuddle_preload.so:/h/libhuddle_threads.so");
+}
+
 TEST(FindLibrary, SearchesNextToTheProgram) {
   const test::Scratch scratch;
   const std::string stub = scratch.write("lib/huddle/libhuddle_preload.so", "");

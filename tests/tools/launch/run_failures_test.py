@@ -76,6 +76,54 @@ class RunFailures(RunCase):
             loop.symlink_to(loop)
         return str(loop)
 
+    def test_stub_of_another_installation_is_replaced(self):
+        site = self.folder / "site/libhuddle_preload.so"
+        site.parent.mkdir()
+        shutil.copy(self.preload, site)
+        done = self.huddle("-v", "./show", LD_PRELOAD=str(site))
+        self.assertIn(f"preload={self.preload}\n", done.stdout)
+        self.assertIn(f"{self.preload} replaces {site}", done.stderr)
+        self.assertNotIn("replaces", self.huddle("./show", LD_PRELOAD=str(site)).stderr)
+        inner = self.huddle("-v", "bin/huddle", "run", "-v", "./show")
+        self.assertNotIn("replaces", inner.stderr)
+
+    def test_variables_join_the_list_of_open_mpi_4(self):
+        launcher = shutil.which("mpirun.openmpi")
+        version = launcher and subprocess.run([launcher, "--version"], text=True, check=True, capture_output=True,
+                                              env=self.environment())
+        if not version or ") 4." not in version.stdout:
+            self.skipTest("Open MPI 4 is not installed")
+        rank = ["-n", "1", "sh", "-c", "echo $A $HUDDLE_OPS $MARK"]
+        for options, more in ((["--mca", "mca_base_env_list", "A=1"], {}),
+                              ([], {"OMPI_MCA_mca_base_env_list": "A=1"})):
+            done = self.huddle("--ops", "scan", launcher, *options, *rank, **more)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "1 scan here\n", ""))
+        (self.folder / "tune").write_text('-mca mca_base_env_list "A=1"\n', encoding="utf-8")
+        done = self.expect_note("write 'huddle run' before the program", launcher, "--tune", "tune", *rank)
+        self.assertEqual(done.stdout, "1 here\n")
+        (self.folder / "app").write_text("-n 1 ./show\n", encoding="utf-8")
+        self.expect_note("write 'huddle run' before each program in app", launcher, "--app", "app")
+
+    def test_a_launcher_behind_another_program_gets_a_note(self):
+        launcher = self.shell_script("mpiexec", '[ "$1" = --version ] || exec "$@"')
+        advice = "write 'huddle run' directly before ./mpiexec"
+        self.expect_note(advice, "env", "A=1", launcher, "./show")
+        self.expect_note(advice, "timeout", "9", launcher, "./show")
+        for words in (["env", "echo", "--", launcher], ["env", "echo", "mpiexec.none"],
+                      ["./bin/huddle", "run", "env", "true"]):
+            done = self.huddle(*words)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+
+    def test_command_starts_in_a_deleted_folder(self):
+        gone = self.folder / "gone"
+        gone.mkdir()
+        huddle = f"rmdir {gone}; {self.folder}/bin/huddle run"
+        done = subprocess.run(["sh", "-c", f"{huddle} --stats-json a.json {self.show}"], cwd=gone, text=True,
+                              check=False, capture_output=True, env=self.environment())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("mark=here stats= ", done.stdout)
+        self.assertIn("huddle: ignored: HUDDLE_STATS=a.json: ", done.stderr)
+
     def test_command_starts_without_an_accessible_home_folder(self):
         for options in ([], ["--heap", "auto"], ["--threads", "move"]):
             for variable in ("HOME", "XDG_CONFIG_HOME"):

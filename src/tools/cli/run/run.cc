@@ -58,7 +58,7 @@ bool calls_mpi_itself(const launch::Plan& plan, const launch::Request& request) 
   if (!agent.variable.empty()) {
     const std::string name(launch::preload_name);
     const std::string preload =
-        launch::joined_preload(agent.preload, settings::value_of(lines, name));
+        launch::appended_preload(settings::value_of(lines, name), agent.preload);
     lines = launch::changed_environment(lines, {{name, preload}});
     lines.push_back(agent.variable);
   }
@@ -145,6 +145,9 @@ class RunCommand : public Command {
     const launch::Plan plan = launch::make_plan(request);
     for (const std::string& note : plan.notes) {
       context.console.note(fmt::format("huddle: {}", note));
+    }
+    for (const std::string& detail : plan.details) {
+      if (verbose_) context.console.note(fmt::format("huddle: {}", detail));
     }
     if (dry_run_) {
       context.console.print(json_ ? run_json(plan) : launch::shell_line(plan) + "\n");
