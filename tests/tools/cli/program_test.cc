@@ -228,7 +228,7 @@ TEST(Settings, UnknownVariableIsAWarning) {
   Program program;
   program.environment("HUDDLE_MACHNE=x");
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"config"}, {"topo", "--synthetic", "core:2"}}) {
+       {std::vector<std::string>{"config"}, {"topo", "--synthetic", "core:2 pu:1"}}) {
     const Ran ran = program.run(words);
     EXPECT_EQ(ran.status, 0);
     EXPECT_NE(ran.out, "");
@@ -244,7 +244,7 @@ TEST(Settings, DamagedFileIsReportedWithItsLine) {
   program.home_file(".config/huddle/config.toml", "color = \"never\"\nmachin = \"x\"\n");
   const std::string error = program.home().path(".config/huddle/config.toml") +
                             ":2: unknown setting 'machin'; did you mean 'machine'?\n";
-  const Ran topo = program.run({"topo", "--synthetic", "core:2"});
+  const Ran topo = program.run({"topo", "--synthetic", "core:2 pu:1"});
   EXPECT_EQ(topo.status, 3);
   EXPECT_EQ(topo.err, "huddle: " + error);
   const Ran config = program.run({"config"});
