@@ -32,10 +32,17 @@ void set_handlers(const std::vector<int>& signals, void (*handler)(int)) {
   for (const int signal : signals) ::sigaction(signal, &action, nullptr);
 }
 
+// dup2() keeps the flag close-on-exec if both numbers are equal, as they are if huddle was started
+// with a closed standard stream.
+bool become_stream(int descriptor, int stream) {
+  return descriptor == stream ? ::fcntl(descriptor, F_SETFD, 0) == 0
+                              : ::dup2(descriptor, stream) >= 0;
+}
+
 bool redirect(const ProgramStart& start) {
-  if (start.input >= 0 && ::dup2(start.input, STDIN_FILENO) < 0) return false;
+  if (start.input >= 0 && !become_stream(start.input, STDIN_FILENO)) return false;
   if (start.output < 0) return true;
-  return ::dup2(start.output, STDOUT_FILENO) >= 0 && ::dup2(start.output, STDERR_FILENO) >= 0;
+  return become_stream(start.output, STDOUT_FILENO) && become_stream(start.output, STDERR_FILENO);
 }
 
 // Returns false if the parent has already ended.
