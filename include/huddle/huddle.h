@@ -164,7 +164,7 @@ typedef struct huddle_team huddle_team;
 huddle_status huddle_team_create(huddle_context* context, const huddle_bootstrap* bootstrap,
                                  huddle_team** team, huddle_message* message);
 /** Frees a team. Does not wait: other ranks may still be in the team's last collective. If they
- * make further calls, these return HUDDLE_PEER_LOST. `team` may be null. */
+ *  make further calls, these return HUDDLE_PEER_LOST. `team` may be null. */
 void huddle_team_free(huddle_team* team);
 
 /** Return this rank and the number of ranks; -1 and 0 if `team` is null. */
@@ -241,9 +241,9 @@ typedef struct huddle_reduction {
  *  part of a call returns HUDDLE_OK, and HUDDLE_PEER_LOST from its next call. Invalid arguments
  *  (HUDDLE_MISUSED) are detected before any communication, except for arguments that differ between
  *  ranks. If sizes, roots or operations differ, the ranks return HUDDLE_MISUSED or
- * HUDDLE_PEER_LOST, and the team is unusable; blocks are an exception, see huddle_alltoallv(). If
- * there are no data to move, buffers may be null, and no rank waits unless it is 32 such calls
- * ahead of another. */
+ *  HUDDLE_PEER_LOST, and the team is unusable; blocks are an exception, see huddle_alltoallv(). If
+ *  there are no data to move, buffers may be null, and no rank waits unless it is 32 such calls
+ *  ahead of another. */
 
 /** Returns after all ranks have called it. */
 huddle_status huddle_barrier(huddle_team* team);

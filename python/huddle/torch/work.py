@@ -41,6 +41,7 @@ class Executor:
         self._kept = collections.OrderedDict()  # works that nothing has waited for, oldest first
         self._running = threading.Lock()  # held by the thread that runs a call
         self._tokens = queue.SimpleQueue()  # True: look for calls; False: end
+        self._is_stopped = False
         self._free = 0  # the number of workers that are not in callbacks
         self._looking = 0  # the number of workers that look for calls once per period
         self._submitted = 0
@@ -70,7 +71,8 @@ class Executor:
         self._tokens.put(True)
 
     def stop(self):
-        """Ends each worker after the call that it is in."""
+        """Ends each worker after the call that it is in. From then on, threads that wait run the calls."""
+        self._is_stopped = True
         self._tokens.put(False)
 
     def run_through(self, work):
@@ -92,6 +94,9 @@ class Executor:
     def wait_for(self, work, timeout):
         """Returns when a worker has run `work`. Throws RuntimeError after `timeout`. This thread could not stop in time
         if it ran the call itself."""
+        if self._is_stopped:
+            self.run_through(work)
+            return
         limit = timeout.total_seconds()
         self.wake()
         with self.state:

@@ -184,14 +184,14 @@ void Activation::activate(Communicator& communicator) {
 // such a rank is on another node or runs without huddle, so it would not take part in the
 // agreement. All ranks return the same reason without communication. If inter-node communication is
 // open, all ranks of the job are known to run huddle. A rank with several sessions does not know
-// the members of a session's communicator. Other ranks may have one session and know them, so all
-// return the same reason if a rank of the job is missing; otherwise they agree.
+// the members of a session's communicator, but other ranks may know them: it takes part in their
+// agreement if all ranks of the job are present, and the result is the reason for all.
 FallbackReason Activation::resolve_members(Communicator& communicator) {
   if (!communicator.entry.members.empty()) return FallbackReason::none;
   if (is_fault_tolerant_) return FallbackReason::fault_tolerance;
   WorldRanks::Ranks ranks = world_ranks_.ranks_of(communicator);
-  if (ranks.is_by_session && !is_job_here()) return FallbackReason::several_nodes;
-  if (ranks.fallback == FallbackReason::several_sessions) return FallbackReason::none;
+  const bool is_unknown = ranks.fallback == FallbackReason::several_sessions;
+  if (is_unknown && is_job_here()) return FallbackReason::none;
   if (ranks.fallback != FallbackReason::none) return ranks.fallback;
   const auto& in_job = ranks.in_job;
   const auto missing = std::find_if_not(in_job.begin(), in_job.end(),

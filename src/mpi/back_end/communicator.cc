@@ -234,21 +234,18 @@ std::size_t WorldRanks::closed(Session session) {
   return sessions_.size();
 }
 
-bool WorldRanks::take_everybody(Group& everybody, bool is_by_session) {
-  if (!is_by_session) return real_.comm_group(world_, &everybody) == success;
+bool WorldRanks::take_everybody(Group& everybody) {
+  int initialized = 0;
+  real_.initialized(&initialized);
+  if (initialized != 0) return real_.comm_group(world_, &everybody) == success;
   const std::lock_guard lock(mutex_);
   return sessions_.size() == 1 &&
          real_.group_from_session_pset(sessions_.front(), "mpi://WORLD", &everybody) == success;
 }
 
 WorldRanks::Ranks WorldRanks::ranks_of(const Communicator& communicator) {
-  int initialized = 0;
-  real_.initialized(&initialized);
-  const bool is_by_session = initialized == 0;
   Group everybody{};
-  if (!take_everybody(everybody, is_by_session)) {
-    return {.fallback = FallbackReason::several_sessions, .is_by_session = is_by_session};
-  }
+  if (!take_everybody(everybody)) return {.fallback = FallbackReason::several_sessions};
   Group group{};
   real_.comm_group(communicator.handle.load(), &group);
   std::vector<int> ranks(static_cast<std::size_t>(communicator.ranks));
@@ -259,8 +256,7 @@ WorldRanks::Ranks WorldRanks::ranks_of(const Communicator& communicator) {
   real_.group_free(&everybody);
   // Spawned processes are in another job than their parents.
   const bool are_of_it = std::find(in_job.begin(), in_job.end(), undefined) == in_job.end();
-  return {std::move(in_job), are_of_it ? FallbackReason::none : FallbackReason::spawned_processes,
-          is_by_session};
+  return {std::move(in_job), are_of_it ? FallbackReason::none : FallbackReason::spawned_processes};
 }
 
 }  // namespace huddle::mpi

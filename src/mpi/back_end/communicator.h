@@ -198,14 +198,13 @@ class WorldRanks {
   struct Ranks {
     std::vector<int> in_job = {};                    // by rank in the communicator
     FallbackReason fallback = FallbackReason::none;  // or the reason why the ranks are unknown
-    bool is_by_session = false;                      // the program has not called MPI_Init
   };
   Ranks ranks_of(const Communicator& communicator);
 
  private:
   // Obtains the group of all ranks. Returns false if it is unknown: with several sessions, MPI does
   // not reveal to which one a communicator belongs, and their groups must not be mixed.
-  bool take_everybody(Group& everybody, bool is_by_session);
+  bool take_everybody(Group& everybody);
 
   const UnderlyingMpi& real_;
   Comm world_;

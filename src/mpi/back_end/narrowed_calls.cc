@@ -98,19 +98,23 @@ int reduce_scatter(const void* input, void* output, const Count* counts, Datatyp
   return real().reduce_scatter(input, output, narrow.data(), type, op, comm);
 }
 
-// Calls allgather or alltoall.
+// Calls allgather or alltoall. Counts that are not significant may have any value.
 template <auto Narrow>
 int exchange(const void* input, Count in_count, Datatype in_type, void* output, Count out_count,
              Datatype out_type, Comm comm) {
+  if (input == in_place()) in_count = 0;
   if (!is_narrow(in_count) || !is_narrow(out_count)) return refused(comm);
   return (real().*Narrow)(input, static_cast<int>(in_count), in_type, output,
                           static_cast<int>(out_count), out_type, comm);
 }
 
-// Calls gather or scatter.
-template <auto Narrow>
+// Calls gather or scatter. `is_gather` determines which side is significant on the root only.
+template <auto Narrow, bool is_gather>
 int exchange_with_root(const void* input, Count in_count, Datatype in_type, void* output,
                        Count out_count, Datatype out_type, int root, Comm comm) {
+  if (input == in_place()) in_count = 0;
+  if (output == in_place()) out_count = 0;
+  if (!is_root_of(comm, root)) (is_gather ? out_count : in_count) = 0;
   if (!is_narrow(in_count) || !is_narrow(out_count)) return refused(comm);
   return (real().*Narrow)(input, static_cast<int>(in_count), in_type, output,
                           static_cast<int>(out_count), out_type, root, comm);
@@ -119,6 +123,7 @@ int exchange_with_root(const void* input, Count in_count, Datatype in_type, void
 int allgatherv(const void* input, Count in_count, Datatype in_type, void* output,
                const Count* out_counts, const Aint* out_places, Datatype out_type, Comm comm) {
   const Narrowed out(comm, out_counts, out_places);
+  if (input == in_place()) in_count = 0;
   if (!is_narrow(in_count) || !out.fits()) return refused(comm);
   return real().allgatherv(input, static_cast<int>(in_count), in_type, output, out[0], out[1],
                            out_type, comm);
@@ -129,6 +134,7 @@ int gatherv(const void* input, Count in_count, Datatype in_type, void* output,
             Comm comm) {
   const bool is_root = is_root_of(comm, root);
   const Narrowed out(comm, is_root ? out_counts : nullptr, is_root ? out_places : nullptr);
+  if (input == in_place()) in_count = 0;
   if (!is_narrow(in_count) || !out.fits()) return refused(comm);
   return real().gatherv(input, static_cast<int>(in_count), in_type, output, out[0], out[1],
                         out_type, root, comm);
@@ -138,6 +144,7 @@ int scatterv(const void* input, const Count* in_counts, const Aint* in_places, D
              void* output, Count out_count, Datatype out_type, int root, Comm comm) {
   const bool is_root = is_root_of(comm, root);
   const Narrowed in(comm, is_root ? in_counts : nullptr, is_root ? in_places : nullptr);
+  if (output == in_place()) out_count = 0;
   if (!is_narrow(out_count) || !in.fits()) return refused(comm);
   return real().scatterv(input, in[0], in[1], in_type, output, static_cast<int>(out_count),
                          out_type, root, comm);
@@ -148,8 +155,8 @@ template <auto Narrow, class Types>
 int exchange_of_each(const void* input, const Count* in_counts, const Aint* in_places,
                      Types in_types, void* output, const Count* out_counts, const Aint* out_places,
                      Types out_types, Comm comm) {
-  const bool in_place = input == mpi::in_place();  // then the arrays of the input are ignored
-  const Narrowed all(comm, in_place ? nullptr : in_counts, in_place ? nullptr : in_places,
+  const bool has_input = input != in_place();  // with MPI_IN_PLACE, its arrays are ignored
+  const Narrowed all(comm, has_input ? in_counts : nullptr, has_input ? in_places : nullptr,
                      out_counts, out_places);
   if (!all.fits()) return refused(comm);
   return (real().*Narrow)(input, all[0], all[1], in_types, output, all[2], all[3], out_types, comm);
@@ -173,8 +180,8 @@ void narrow_missing_calls(UnderlyingCollectives& calls) {
   fill(calls.reduce_scatter_c, reduce_scatter);
   fill(calls.allgather_c, exchange<&Calls::allgather>);
   fill(calls.alltoall_c, exchange<&Calls::alltoall>);
-  fill(calls.gather_c, exchange_with_root<&Calls::gather>);
-  fill(calls.scatter_c, exchange_with_root<&Calls::scatter>);
+  fill(calls.gather_c, exchange_with_root<&Calls::gather, true>);
+  fill(calls.scatter_c, exchange_with_root<&Calls::scatter, false>);
   fill(calls.allgatherv_c, allgatherv);
   fill(calls.gatherv_c, gatherv);
   fill(calls.scatterv_c, scatterv);

@@ -125,7 +125,11 @@ static void route_to_stand_in(const struct huddle_library* library) {
     __atomic_store_n(&route->first, route->tool, __ATOMIC_RELEASE);
     if (stand_in.dli_fname == NULL) dladdr(symbol, &stand_in);
   }
-  if (stand_in.dli_fname != NULL && library->is_wanted()) {
+  if (stand_in.dli_fname == NULL) {
+    fprintf(stderr, "huddle: MPI was called, but no MPI is loaded in this process\n");
+    abort();
+  }
+  if (library->is_wanted()) {
     say(library, "the MPI has no functions PMPI_*, which huddle requires: ", stand_in.dli_fname);
   }
 }
@@ -149,8 +153,7 @@ huddle_any_function* huddle_insist(huddle_any_function* function, const char* na
   if (function != NULL) return function;
   fprintf(stderr,
           "huddle: the MPI in this process has no %s, which the program calls; run the program "
-          "without huddle "
-          "(HUDDLE=off does not help)\n",
+          "without huddle (HUDDLE=off does not help)\n",
           name);
   abort();
 }

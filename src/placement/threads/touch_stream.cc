@@ -52,7 +52,7 @@ std::uint64_t cpu_ns(const System& system, const std::string& folder,
 int ThreadList::next_number(std::string name) {
   const std::size_t next = names_.size();
   const bool is_full = next >= static_cast<std::size_t>(most_threads);
-  if (!free_.empty() && (is_full || reuse_ == Numbers::reused)) {
+  if (!free_.empty() && may_reuse_ && (is_full || reuse_ == Numbers::reused)) {
     const int number = free_.back();
     free_.pop_back();
     names_[static_cast<std::size_t>(number)] = std::move(name);
@@ -123,11 +123,16 @@ void ThreadList::begin_pass() {
 int ThreadList::find(pid_t process, pid_t thread, const std::vector<pid_t>& processes) {
   const int known = number_of(thread);
   if (known >= 0 || missing_.contains(thread)) return known;
-  const bool has_numbers = !free_.empty() || names_.size() < static_cast<std::size_t>(most_threads);
+  // The observer learns of reused numbers by the next look only, so threads that need one wait for
+  // it: their touches would be counted for the threads that had the numbers before.
+  const bool has_numbers = names_.size() < static_cast<std::size_t>(most_threads) &&
+                           (free_.empty() || reuse_ != Numbers::reused);
   // A single read is enough to recognize a thread that has ended.
   if (has_numbers && !has_looked_ &&
       system_.read(fmt::format("/proc/{}/task/{}/stat", process, thread))) {
+    may_reuse_ = false;
     look(processes);
+    may_reuse_ = true;
     has_looked_ = true;
   }
   const int found = number_of(thread);

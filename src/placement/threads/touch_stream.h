@@ -58,6 +58,7 @@ class ThreadList {
 
   System system_;
   Numbers reuse_;
+  bool may_reuse_ = true;
   // Numbers of ended threads. The latest one is reused first: if a program creates many threads one
   // after the other, few numbers change hands.
   std::vector<int> free_;

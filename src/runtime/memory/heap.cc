@@ -23,16 +23,22 @@
 namespace huddle::memory {
 namespace {
 
-// The heap keeps free memory for later blocks: as much as the C library's malloc, and up to half of
-// the memory in blocks. With less, allocations of varying sizes take twice as long, mostly because
-// of page faults. A larger block than the free parts needs new memory nevertheless, so a program
-// with large blocks would need nearly twice as much memory without the second limit.
-constexpr std::size_t kept_idle_bytes = std::size_t{64} << 20;
-constexpr std::size_t most_kept_idle_bytes = std::size_t{512} << 20;
+// The heap keeps at most used_bytes_ plus this much free memory for later blocks, like the C
+// library's malloc. With less, allocations of varying sizes take twice as long, mostly because of
+// page faults.
+constexpr std::size_t most_kept_idle_bytes = std::size_t{64} << 20;
+// A large block is often followed by one that is larger still and needs new memory. So the heap
+// keeps less of large blocks; the C library's malloc keeps nothing of them.
+constexpr std::size_t large_block_bytes = std::size_t{32} << 20;
+constexpr std::size_t most_kept_of_large_bytes = std::size_t{512} << 20;
 
-std::size_t idle_limit(std::size_t used_bytes) {
-  return kept_idle_bytes + std::min(used_bytes / 2, most_kept_idle_bytes);
+// Returns the largest amount of free memory that the heap keeps when a block has been freed.
+std::size_t idle_limit(std::size_t freed_bytes, std::size_t used_bytes) {
+  const std::size_t kept =
+      freed_bytes < large_block_bytes ? used_bytes : std::min(used_bytes, most_kept_of_large_bytes);
+  return most_kept_idle_bytes + kept;
 }
+
 // The file grows in steps of this size. They are small, because core dumps and mlockall() allocate
 // memory for all pages up to the end of the file.
 constexpr std::size_t file_step_bytes = std::size_t{16} << 20;
@@ -159,7 +165,9 @@ bool Heap::free(void* block) noexcept {
       return true;
     }
     const Piece part = space_.give(Backing::memory, piece);
-    if (space_.free_bytes(Backing::memory) > idle_limit(used_bytes_)) {
+    // The limit grows with the memory in blocks: a program that uses little memory returns most of
+    // what it frees, and one that uses much does not fault the same pages in repeatedly.
+    if (space_.free_bytes(Backing::memory) > idle_limit(piece.bytes, used_bytes_)) {
       return_pages_of({&part, 1}, lock);
     }
   } catch (const std::bad_alloc&) {

@@ -122,8 +122,12 @@ struct HeapFacts {
 // may be null.
 class HeapUse {
  public:
-  explicit HeapUse(const HeapFacts* heap) : state_(heap == nullptr ? nullptr : heap->state) {
-    if (state_ != nullptr) state_->calls.fetch_add(1);
+  explicit HeapUse(const HeapFacts* heap) { begin(heap); }
+  // Begins the use if it has not begun.
+  void begin(const HeapFacts* heap) {
+    if (state_ != nullptr || heap == nullptr) return;
+    state_ = heap->state;
+    state_->calls.fetch_add(1);
   }
   ~HeapUse() {
     if (state_ != nullptr) state_->calls.fetch_sub(1);
@@ -132,7 +136,7 @@ class HeapUse {
   HeapUse& operator=(const HeapUse&) = delete;
 
  private:
-  HeapState* state_;
+  HeapState* state_ = nullptr;
 };
 
 // Allocates the blocks. Thread-safe.

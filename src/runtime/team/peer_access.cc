@@ -67,19 +67,18 @@ const Refusals& PeerAccess::refusals(TeamMemory& team_memory) {
   const RankError letting = RankError::of([this] { let_others_reach(); });
   const auto shown = team_memory.gather(showing(notes[static_cast<std::size_t>(rank)]));
   std::copy(shown.begin(), shown.end(), showings.begin());
-  RankError mapping = map_all(showings);
+  refusals_.mapping = first_of(team_memory.gather(map_all(showings)));
+  // Each mapping takes the address space of a whole heap.
+  if (refusals_.mapping.is_any()) std::fill(views_.begin(), views_.end(), nullptr);
   const RankError opening = RankError::of([&] { open_all(showings, team_memory); });
-  if (opening.is_any()) mapping = opening;
   const RankError before = opening.is_any() ? opening : letting;
   for (std::size_t path = 0; path < paths_.size(); ++path) {
     copying[path] = before.is_any()
                         ? before
                         : try_all(static_cast<single_copy::PathNumber>(path), showings, rank);
   }
-  refusals_.mapping = first_of(team_memory.gather(mapping));
+  if (!refusals_.mapping.is_any()) refusals_.mapping = first_of(team_memory.gather(opening));
   maps_ = !refusals_.mapping.is_any();
-  // Each mapping takes the address space of a whole heap.
-  if (!maps_) std::fill(views_.begin(), views_.end(), nullptr);
   for (std::size_t path = 0; path < paths_.size(); ++path) {
     const RankError why = first_of(team_memory.gather(copying[path]));
     if (why.is_any()) refuse_copying(static_cast<single_copy::PathNumber>(path), why);

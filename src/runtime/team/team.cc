@@ -24,6 +24,9 @@ using select::Operation;
 // the choice depends only on the size of the call.
 constexpr std::size_t largest_usual_element = 2 * sizeof(long double);
 
+// Size of the largest buffer for results that a team keeps.
+constexpr std::size_t most_kept_aside_bytes = std::size_t{16} << 20;
+
 context::WaitingSettings waiting_settings(const machine::CostModel& model,
                                           std::span<const CpuBinding> by_rank, int rank,
                                           const Context& context) {
@@ -290,13 +293,15 @@ void Team::scatter_from_root(Operation operation, const void* input, const node:
        .in_place = is_root && lies_at(output, input, blocks.of(root))});
 }
 
-// In place, the result goes to another buffer, because peers may still read the input. The buffer
-// is kept, because the pages of a new one would have to be mapped in each call.
+// In place, the result goes to another buffer, because peers may still read the input. A small
+// buffer is kept, because the pages of a new one would have to be mapped in each call.
 void Team::reduce_scatter(const void* input, void* output, const node::Blocks& blocks,
                           const memory::Reduction& reduction) {
   const std::size_t own_bytes = blocks.of(rank_).bytes * reduction.element_bytes;
   const bool in_place = input == output;
   if (in_place && own_bytes > aside_bytes_) {
+    aside_.reset();
+    aside_bytes_ = 0;
     unless_lost([&] { aside_ = std::make_unique_for_overwrite<std::byte[]>(own_bytes); });
     aside_bytes_ = own_bytes;
   }
@@ -307,6 +312,10 @@ void Team::reduce_scatter(const void* input, void* output, const node::Blocks& b
        .reduction = &reduction,
        .incoming = blocks});
   if (in_place && own_bytes > 0) std::memcpy(output, aside_.get(), own_bytes);
+  if (aside_bytes_ > most_kept_aside_bytes) {
+    aside_.reset();
+    aside_bytes_ = 0;
+  }
 }
 
 void Team::scan(const void* input, void* output, std::size_t count,
@@ -392,8 +401,8 @@ void Team::run(const Call& call) {
     if (lost_.is_any()) throw context::PeerLost(lost_.text());
     return compare_idle_calls();
   }
-  const memory::HeapUse in_use(peer_access_.heap());
-  last_run_ = unless_lost([&] { return &bound_plan_for(call); });
+  memory::HeapUse in_use(peer_access_.heap());
+  last_run_ = unless_lost([&] { return &bound_plan_for(call, in_use); });
   run_bound(*last_run_, call);
 }
 
@@ -430,7 +439,9 @@ inline Team::Chosen& Team::chosen_for(const Call& call) {
   return chosen_for_new(call, bytes, root_moved);
 }
 
-const BoundPlan& Team::bound_plan_for(const Call& call) {
+// The first call in which peers may map the heap determines that itself, and begins to use the
+// heap.
+const BoundPlan& Team::bound_plan_for(const Call& call, memory::HeapUse& in_use) {
   Chosen& chosen = chosen_for(call);
   last_forced_ = chosen.forced;
   if (turn_.by == Implementation::alternative) {
@@ -439,6 +450,7 @@ const BoundPlan& Team::bound_plan_for(const Call& call) {
     return alternative_to(chosen, request_for(call, false));
   }
   const auto& [usual, where_mapped] = chosen.choice;
+  if (where_mapped) in_use.begin(peer_access_.heap());
   return where_mapped && all_have_mapped(call) ? *where_mapped : usual;
 }
 

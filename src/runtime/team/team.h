@@ -243,7 +243,7 @@ class Team {
   void find_alternatives(Chosen& chosen, const select::Request& request);
   AlternativeList listed_alternatives(const Chosen& chosen, const select::Request& request);
   void set_up_alternative(Chosen& chosen);
-  const BoundPlan& bound_plan_for(const Call& call);
+  const BoundPlan& bound_plan_for(const Call& call, memory::HeapUse& in_use);
   // Returns whether the root differs from that of the last broadcast. Equal on all ranks, because
   // they have made the same broadcasts.
   bool note_root(int root) { return std::exchange(bcast_root_, root) != root; }

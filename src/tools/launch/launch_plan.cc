@@ -156,10 +156,17 @@ void note_launcher(const Launcher& launcher, std::vector<std::string>& notes) {
                   launcher.path));
 }
 
+// Programs that start the command that follows their options.
+constexpr std::array<std::string_view, 16> wrappers = {
+    "env",     "timeout", "time", "nice",   "ionice", "chrt",   "nohup", "setsid",
+    "numactl", "taskset", "perf", "strace", "ltrace", "stdbuf", "sudo",  "systemd-run"};
+
 // Adds a sentence if another program starts the launcher. Words after "--" and the command line of
 // another `huddle run` do not count.
 void note_hidden_launcher(const std::vector<std::string>& words, const std::string& search_path,
                           std::vector<std::string>& notes) {
+  const std::string first = std::filesystem::path(words.front()).filename().string();
+  if (std::find(wrappers.begin(), wrappers.end(), first) == wrappers.end()) return;
   for (std::size_t at = 1; at < words.size() && words[at] != "--"; ++at) {
     const std::string name = std::filesystem::path(words[at]).filename().string();
     if (name == "huddle") return;

@@ -121,8 +121,9 @@ OpenMpiCommand pass_in_open_mpi_4(const std::vector<std::string>& words,
                                   const std::vector<AppContext>& contexts,
                                   const ForwardedVariables& passed, const EnvListSources& sources) {
   const Found found = options_in(words, contexts.front());
-  OpenMpiCommand command{.words = words, .app_file = found.app};
+  OpenMpiCommand command{.words = words};
   if (passed.variables.empty()) return command;
+  command.app_file = found.app;
   if (found.env_list) {
     std::string& list = command.words[*found.env_list];
     list = extended_env_list(list, passed);

@@ -23,8 +23,6 @@ constexpr std::string_view heap = "libhuddle_heap.so";
 constexpr std::string_view stub_of_collectives = "libhuddle_preload.so";
 constexpr std::string_view stub_of_profile = "libhuddle_profile_preload.so";
 constexpr std::string_view threads = "libhuddle_threads.so";
-constexpr std::array<std::string_view, 4> own_libraries = {stub_of_collectives, stub_of_profile,
-                                                           heap, threads};
 
 // Relative to the program's folder: in an installation, then in a build.
 constexpr std::array<std::string_view, 2> preload_folders = {HUDDLE_PRELOAD_FOLDER,
@@ -68,9 +66,15 @@ bool contains(const std::vector<std::string>& files, const std::string& file) {
   return std::find(files.begin(), files.end(), file) != files.end();
 }
 
-bool is_own(const std::string& file) {
-  const std::string name = fs::path(file).filename().string();
-  return std::find(own_libraries.begin(), own_libraries.end(), name) != own_libraries.end();
+std::string file_name_of(const std::string& file) { return fs::path(file).filename().string(); }
+
+// Returns whether one of `ours` has the name of this file: it is then the same library of another
+// installation. Other libraries of huddle stay, such as those of a `huddle profile` that observes
+// this command.
+bool is_replaced(const std::string& file, const std::vector<std::string>& ours) {
+  return std::any_of(ours.begin(), ours.end(), [&file](const std::string& our) {
+    return file_name_of(our) == file_name_of(file);
+  });
 }
 
 std::string in_sequence(std::vector<std::string> files, const std::vector<std::string>& last) {
@@ -82,16 +86,18 @@ std::string in_sequence(std::vector<std::string> files, const std::vector<std::s
 }  // namespace
 
 std::string joined_preload(const std::string& ours, std::string_view theirs) {
+  const std::vector<std::string> own = files_in(ours);
   std::vector<std::string> files = files_in(theirs);
-  std::erase_if(files, is_own);
-  return in_sequence(std::move(files), files_in(ours));
+  std::erase_if(files, [&own](const std::string& file) { return is_replaced(file, own); });
+  return in_sequence(std::move(files), own);
 }
 
 std::vector<std::string> replaced_files(const std::string& ours, std::string_view theirs) {
   const std::vector<std::string> own = files_in(ours);
   std::vector<std::string> files = files_in(theirs);
-  std::erase_if(files,
-                [&own](const std::string& file) { return !is_own(file) || contains(own, file); });
+  std::erase_if(files, [&own](const std::string& file) {
+    return !is_replaced(file, own) || contains(own, file);
+  });
   return files;
 }
 

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <memory_resource>
@@ -244,6 +245,34 @@ TEST(Heap, WorksForBroadcastsWithAFixedRoot) {
       expect_right_bcast(team, ++seed, root, rank.memory());
       EXPECT_EQ(team.latest_algorithm(), runs);
     }
+  }));
+}
+
+// A fork in another thread must not make the pages private during a call, not even the first one.
+TEST(Heap, IsInUseDuringTheFirstCall) {
+  expect_fine(run_ranks(3, [](const Bootstrap& bootstrap) {
+    HeapRank rank(Reading::refused);
+    Context context(rank.options());
+    Team team(context, bootstrap);
+    struct Seen {
+      const memory::HeapState* heap;
+      int least_calls;
+    } seen{rank.options().heap->state, 1};
+    const auto add = [](void* to, const void* left, const void* right, std::size_t n, void* arg) {
+      auto& of_rank = *static_cast<Seen*>(arg);
+      of_rank.least_calls = std::min(of_rank.least_calls, of_rank.heap->calls.load());
+      const auto* a = static_cast<const std::uint32_t*>(left);
+      const auto* b = static_cast<const std::uint32_t*>(right);
+      std::transform(a, a + n, b, static_cast<std::uint32_t*>(to), std::plus<>());
+    };
+    const memory::Reduction reduction{add, &seen, sizeof(std::uint32_t), true};
+    const std::pmr::vector<std::uint32_t> input(count, 1, rank.memory());
+    std::pmr::vector<std::uint32_t> result(count, rank.memory());
+    team.allreduce(input.data(), result.data(), count, reduction);
+    EXPECT_EQ(team.latest_algorithm(), "direct");
+    EXPECT_EQ(result.back(), 3U);
+    EXPECT_EQ(seen.least_calls, 1);
+    EXPECT_EQ(seen.heap->calls.load(), 0);
   }));
 }
 

@@ -64,12 +64,19 @@ TEST(JoinedPreload, HasHuddlesFilesLastAndOnce) {
 
 TEST(JoinedPreload, ReplacesHuddlesFilesOfAnotherInstallation) {
   const std::string site = "/opt/huddle/lib/huddle/";
-  EXPECT_EQ(joined_preload("/h.so", site + "libhuddle_preload.so:/a.so:" + site +
-                                        "libhuddle_heap.so:libhuddle_profile_preload.so"),
-            "/a.so:/h.so");
+  EXPECT_EQ(joined_preload("/h/libhuddle_preload.so:/h/libhuddle_heap.so",
+                           site + "libhuddle_preload.so:/a.so:" + site + "libhuddle_heap.so"),
+            "/a.so:/h/libhuddle_preload.so:/h/libhuddle_heap.so");
   EXPECT_THAT(replaced_files("/h/libhuddle_preload.so",
                              site + "libhuddle_preload.so /a.so:/h/libhuddle_preload.so"),
               ::testing::ElementsAre(site + "libhuddle_preload.so"));
+}
+
+// A command below `huddle profile` or below `huddle run --threads` is observed by these libraries.
+TEST(JoinedPreload, KeepsHuddlesOtherFiles) {
+  EXPECT_EQ(joined_preload("/h/libhuddle_preload.so",
+                           "/h/libhuddle_profile_preload.so:/h/libhuddle_threads.so"),
+            "/h/libhuddle_profile_preload.so:/h/libhuddle_threads.so:/h/libhuddle_preload.so");
 }
 
 TEST(AppendedPreload, KeepsHuddlesOtherFiles) {

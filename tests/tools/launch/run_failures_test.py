@@ -17,6 +17,14 @@ def ignore_child_signal():
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
 
+def has_ended(status):
+    """Reads /proc/PID/status, which may disappear meanwhile."""
+    try:
+        return "zombie" in status.read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 class RunFailures(RunCase):
     def start(self, *words, **options):
         """Starts huddle without waiting for it."""
@@ -66,8 +74,7 @@ class RunFailures(RunCase):
                 self.output_of(process)
             self.assertEqual(process.returncode, -number)
             status = pathlib.Path("/proc", pid.read_text(encoding="utf-8").strip(), "status")
-            self.wait_for(lambda: not status.exists() or "zombie" in status.read_text(encoding="utf-8"),
-                          f"the program survives signal {number}")
+            self.wait_for(lambda: has_ended(status), f"the program survives signal {number}")
 
     def loop(self):
         """Returns a folder that cannot be searched, even by root: a link to itself."""

@@ -4,11 +4,13 @@
 // The reductions: MPI_Allreduce, MPI_Reduce, MPI_Reduce_scatter, MPI_Scan and their variants.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <memory>
 #include <optional>
 
+#include "common/arithmetic.h"
 #include "mpi/back_end/calls/side.h"
 #include "mpi/back_end/communicator.h"
 #include "mpi/back_end/message.h"
@@ -19,9 +21,7 @@
 namespace huddle::mpi {
 
 // One rank's buffers of a reduction, as a team needs them: the program's buffers, or packed copies
-// if a user-defined operator reduces elements with gaps. Pairs such as MPI_DOUBLE_INT have gaps,
-// too: kernels read and write whole elements, but the program's gaps must stay as they are, and the
-// last one may be outside its buffer.
+// if a user-defined operator reduces elements with gaps.
 class ReductionParts {
  public:
   // `output` is null on ranks that get no result.
@@ -36,25 +36,12 @@ class ReductionParts {
     out_ = packed_out_->data();
   }
 
-  // Replaces the output by a buffer of the same layout.
-  void keep_gaps(const UnderlyingMpi& real, Comm comm, const Part& output) {
-    const auto bytes = static_cast<std::size_t>(output.place.count * output.facts->extent);
-    laid_out_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    out_ = laid_out_.get();
-    Part laid_out = output;
-    laid_out.place.address = out_;
-    packed_result_.emplace(real, comm, laid_out);
-    packed_out_.emplace(real, comm, output);
-  }
+  void replace_output(void* output) { out_ = output; }
 
   const void* input() const { return in_; }
   void* output() const { return out_; }
   // Copies a packed result to the program's buffer.
   void finish() {
-    if (packed_result_) {
-      packed_result_->fetch();
-      std::memcpy(packed_out_->data(), packed_result_->data(), packed_result_->bytes());
-    }
     if (packed_out_) packed_out_->store();
   }
 
@@ -63,8 +50,42 @@ class ReductionParts {
   void* out_;
   std::optional<Dense> packed_in_;
   std::optional<Dense> packed_out_;
-  std::unique_ptr<std::byte[]> laid_out_;  // the result, with gaps
-  std::optional<Dense> packed_result_;     // the same without
+};
+
+// Receives the result of a reduction of pairs with gaps, such as MPI_DOUBLE_INT. Operators write
+// whole elements, but the program's gaps must stay as they are, and the last one may be behind its
+// buffer.
+class PairResult {
+ public:
+  PairResult(void* output, Count count, const TypeFacts& facts)
+      : output_(static_cast<std::byte*>(output)),
+        count_(static_cast<std::size_t>(count)),
+        extent_(static_cast<std::size_t>(facts.extent)),
+        value_bytes_(facts.bytes - sizeof(int)) {
+    if (count_ * extent_ > small_.size()) {
+      large_ = std::make_unique_for_overwrite<std::byte[]>(count_ * extent_);
+    }
+  }
+
+  void* data() { return large_ ? large_.get() : small_.data(); }
+  // Copies the result to the program's buffer.
+  void store() {
+    const std::size_t index_at = round_up(value_bytes_, alignof(int));
+    const auto* from = static_cast<const std::byte*>(data());
+    std::byte* to = output_;
+    for (std::size_t i = 0; i < count_; ++i, from += extent_, to += extent_) {
+      std::memcpy(to, from, value_bytes_);
+      std::memcpy(to + index_at, from + index_at, sizeof(int));
+    }
+  }
+
+ private:
+  std::byte* output_;
+  std::size_t count_;
+  std::size_t extent_;
+  std::size_t value_bytes_;
+  alignas(std::max_align_t) std::array<std::byte, 256> small_{};
+  std::unique_ptr<std::byte[]> large_;
 };
 
 struct AnyReduction {
@@ -123,8 +144,7 @@ struct AnyReduction {
                              const Combine& combine) const {
     if (const memory::Reduction* latest = communicator.latest.reduction(type, op)) {
       if (!communicator.can_reduce(*latest)) return FallbackReason::no_reduction;
-      const ReductionParts as_given(brought(), gotten.is_result ? output : nullptr);
-      communicator.with_team([&](auto& team) { combine(team, as_given, *latest); });
+      combine_in_place(communicator, gotten, *latest, combine);
       return FallbackReason::none;
     }
     const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
@@ -132,19 +152,33 @@ struct AnyReduction {
     if (!reducer.can_reduce() || !communicator.can_reduce(reducer.reduction())) {
       return FallbackReason::no_reduction;
     }
+    if (reducer.is_by_kernel()) communicator.latest.note(type, op, reducer.reduction());
+    if (!reducer.is_packed()) {
+      combine_in_place(communicator, gotten, reducer.reduction(), combine);
+      return FallbackReason::none;
+    }
     ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
-    if (reducer.is_by_kernel() && facts->dense) {
-      communicator.latest.note(type, op, reducer.reduction());
-    }
     const Part result = part_of_output(gotten.count);
-    if (reducer.is_packed()) {
-      parts.pack(process.real(), comm, part_of_input(), gotten.is_result ? &result : nullptr);
-    } else if (!facts->dense && gotten.is_result) {
-      parts.keep_gaps(process.real(), comm, result);
-    }
+    parts.pack(process.real(), comm, part_of_input(), gotten.is_result ? &result : nullptr);
     communicator.with_team([&](auto& team) { combine(team, parts, reducer.reduction()); });
     parts.finish();
     return FallbackReason::none;
+  }
+
+ private:
+  // Combines the program's buffers, without packing them.
+  template <class Combine>
+  void combine_in_place(Communicator& communicator, RankResult gotten,
+                        const memory::Reduction& reduction, const Combine& combine) const {
+    ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
+    const auto combine_parts = [&] {
+      communicator.with_team([&](auto& team) { combine(team, parts, reduction); });
+    };
+    if (facts->dense || facts->element == nullptr || !gotten.is_result) return combine_parts();
+    PairResult pairs(output, gotten.count, *facts);
+    parts.replace_output(pairs.data());
+    combine_parts();
+    pairs.store();
   }
 };
 

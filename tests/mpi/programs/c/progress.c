@@ -8,6 +8,7 @@
  * waits. Prints "stuck" if it does not receive a message during many calls.
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +78,7 @@ static volatile int* shared_words(void) {
 /* Rank `waiting` begins each call after all other ranks have begun it, which they announce in
  * shared memory. An eager message needs one or two polls. */
 static void try_late(const char* operation, MPI_Comm comm) {
-  enum { calls = 200, value = 4711 };
+  enum { calls = 1000, value = 4711 };
   const int ranks = size_of(MPI_COMM_WORLD);
   const int last = ranks - 1;
   const int rank = rank_in(MPI_COMM_WORLD);
@@ -91,13 +92,13 @@ static void try_late(const char* operation, MPI_Comm comm) {
     MPI_Irecv(received, 1, MPI_INT, last, tag, MPI_COMM_WORLD, &request);
   }
   for (int call = 1; call <= calls; ++call) {
-    if (rank == last && call == calls / 2) {
+    if (rank == last && call == calls / 10) {
       const int message = value;
       MPI_Send(&message, 1, MPI_INT, waiting, tag, MPI_COMM_WORLD);
     }
     begun[rank] = call;
     for (int other = 0; rank == waiting && other < ranks; ++other) {
-      while (begun[other] < call) continue;
+      while (begun[other] < call) sched_yield();
     }
     const double end = seconds_now() + late_seconds;
     while (rank == waiting && seconds_now() < end) continue;

@@ -58,6 +58,7 @@ void run(void) {
   TRY(Allreduce_c, &from, &to, 1, type, MPI_SUM, comm);
   TRY(Gather_c, &from, 1, type, &to, 1, type, 0, comm);
   TRY(Alltoall_c, &from, 1, type, &to, 1, type, comm);
+  if (MPI_Allgatherv_c != NULL) printf("found\n");
   int data = 5;
   if (MPI_Bcast_c != NULL) MPI_Bcast_c(&data, 1, type, 0, comm);
   expect(data, "MPI_Bcast_c");
