@@ -40,9 +40,11 @@ for library in "$@"; do
     *profile*) off='no functions PMPI_' ;;
     *) off= ;;
   esac
-  for command in ./program "./interpreter ./plugin.so"; do
-    expect "$library" 0 done "no functions PMPI_" HUDDLE=on $command
-    expect "$library" 0 done "$off" HUDDLE=off $command
+  for program in ./program ./interpreter; do
+    command=("$program")
+    [ "$program" = ./program ] || command+=(./plugin.so)
+    expect "$library" 0 "done" "no functions PMPI_" HUDDLE=on "${command[@]}"
+    expect "$library" 0 "done" "$off" HUDDLE=off "${command[@]}"
   done
   [ -n "$off" ] || expect "$library" $aborted "" "has no MPI_Scan" HUDDLE=off ./program missing
 done
