@@ -43,9 +43,12 @@ try() {
   map=("$huddle" map "$lab/$mpi-first.json" --cpus "$processors")
   job "$mpi-map" "${map[@]}" --json
   "${map[@]}" --emit "$(emission_of "$mpi")" >"$placed" 2>"$lab/$mpi-emit"
-  # The first line of the file contains the options for the launcher.
-  read -r -a placing < <(sed -n "1s,^# [^ ]* \(.*\) PROGRAM,\1,p" "$placed" | sed "s,\bFILE\b,$placed,")
-  [ "$mpi" != mpich-5 ] || placing=(-f "$placed")
+  if [ "$mpi" = mpich-5 ]; then
+    placing=(-f "$placed")
+  else
+    # The first line of the file contains the options for the launcher.
+    read -r -a placing < <(sed -n "1s,^# [^ ]* \(.*\) PROGRAM,\1,p" "$placed" | sed "s,\bFILE\b,$placed,")
+  fi
   job "$mpi-again" "$huddle" profile --output "$beyond_file_systems" "${launcher[@]}" "${placing[@]}" "$program"
   python3 -B tests/lab/placed_result.py "$mpi" "$lab/$mpi-first.json" "$lab/$mpi-map" \
     "$beyond_file_systems" "$lab/$mpi-again" || status=1
