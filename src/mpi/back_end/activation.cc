@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <span>
 #include <string>
@@ -87,9 +88,9 @@ struct Offers {
 // Returns whether the job was started with `mpirun --with-ft ulfm`. Its programs expect that
 // MPIX_Comm_revoke interrupts collectives, and that these return the errors of ULFM.
 bool is_job_fault_tolerant() {
-  const std::string value =
-      settings::value_of(settings::process_sources().environment, "OMPI_MCA_mpi_ft_enable");
-  return value == "1" || value == "true";
+  const char* const value = std::getenv("OMPI_MCA_mpi_ft_enable");
+  const std::string_view word = value == nullptr ? "" : value;
+  return word == "1" || word == "true";
 }
 
 }  // namespace
@@ -237,19 +238,19 @@ Activation::Facts Activation::facts_of(const Communicator& communicator, const P
   const bool has_context = context_.is_there();
   const std::uint64_t discovery_ns = has_context ? 0 : cost_of_context_ns(communicator);
   const std::uint64_t nodes_set_up_ns = nodes_team_ns_;
-  return {
-      true,
-      true,
-      has_context,
-      mpi_progress_.start(),
-      Range(node_),
-      Range(settings_),
-      {Range(pooled.entry.number), Range(pooled.entry.calls)},
-      Range(pooled.known.number),
-      numbers_.fetch_add(1) + 1,
-      inter_node_.free_tag(),
-      {communicator.mpi_ns, past_calls_.ns_of(communicator.entry.members), team_ns_ + discovery_ns,
-       (nodes_set_up_ns == 0 ? usual_nodes_team_ns : nodes_set_up_ns) + discovery_ns}};
+  return {.has_memory = true,
+          .has_members = true,
+          .has_context = has_context,
+          .has_progress = mpi_progress_.start(),
+          .node = Range(node_),
+          .settings = Range(settings_),
+          .offers = {Range(pooled.entry.number), Range(pooled.entry.calls)},
+          .group = Range(pooled.known.number),
+          .next_number = numbers_.fetch_add(1) + 1,
+          .free_tag = inter_node_.free_tag(),
+          .terms = {communicator.mpi_ns, past_calls_.ns_of(communicator.entry.members),
+                    team_ns_ + discovery_ns,
+                    (nodes_set_up_ns == 0 ? usual_nodes_team_ns : nodes_set_up_ns) + discovery_ns}};
 }
 
 FallbackReason Activation::agree(Communicator& communicator, PooledTeam& pooled) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Collectives with large counts for an MPI that has none. A program that asks for them by weak
+// Collectives with large counts for an MPI that has none. A program that looks them up through weak
 // symbols, as mpi4py does, may have found those of huddle before it loaded its MPI.
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <vector>
 
+#include "mpi/back_end/calls/side.h"
 #include "mpi/back_end/process.h"
 #include "mpi/back_end/underlying_mpi.h"
 
@@ -15,10 +15,6 @@ namespace huddle::mpi {
 namespace {
 
 const UnderlyingMpi& real() { return process().real(); }
-
-bool is_narrow(Count count) {
-  return count >= std::numeric_limits<int>::min() && count <= std::numeric_limits<int>::max();
-}
 
 // Reports to the program that the MPI cannot take this count.
 int refused(Comm comm) {
@@ -63,7 +59,7 @@ class Narrowed {
   void add(const Wide* array, std::size_t ranks) {
     arrays_.emplace_back();
     if (array == nullptr) return;
-    fits_ = fits_ && std::all_of(array, array + ranks, [](Wide count) { return is_narrow(count); });
+    fits_ = fits_ && std::all_of(array, array + ranks, [](Wide count) { return fits_int(count); });
     if (fits_) arrays_.back().emplace(array, array + ranks);
   }
 
@@ -72,20 +68,20 @@ class Narrowed {
 };
 
 int bcast(void* buffer, Count count, Datatype type, int root, Comm comm) {
-  if (!is_narrow(count)) return refused(comm);
+  if (!fits_int(count)) return refused(comm);
   return real().bcast(buffer, static_cast<int>(count), type, root, comm);
 }
 
 int reduce(const void* input, void* output, Count count, Datatype type, Op op, int root,
            Comm comm) {
-  if (!is_narrow(count)) return refused(comm);
+  if (!fits_int(count)) return refused(comm);
   return real().reduce(input, output, static_cast<int>(count), type, op, root, comm);
 }
 
 // Calls allreduce, scan, exscan or reduce_scatter_block.
 template <auto Narrow>
 int reduce_on_all(const void* input, void* output, Count count, Datatype type, Op op, Comm comm) {
-  if (!is_narrow(count)) return refused(comm);
+  if (!fits_int(count)) return refused(comm);
   return (real().*Narrow)(input, output, static_cast<int>(count), type, op, comm);
 }
 
@@ -93,7 +89,7 @@ int reduce_scatter(const void* input, void* output, const Count* counts, Datatyp
                    Comm comm) {
   int ranks = 0;  // also on an intercommunicator: the counts are those of the local group
   real().comm_size(comm, &ranks);
-  if (!std::all_of(counts, counts + ranks, is_narrow)) return refused(comm);
+  if (!std::all_of(counts, counts + ranks, fits_int)) return refused(comm);
   const std::vector<int> narrow(counts, counts + ranks);
   return real().reduce_scatter(input, output, narrow.data(), type, op, comm);
 }
@@ -103,7 +99,7 @@ template <auto Narrow>
 int exchange(const void* input, Count in_count, Datatype in_type, void* output, Count out_count,
              Datatype out_type, Comm comm) {
   if (input == in_place()) in_count = 0;
-  if (!is_narrow(in_count) || !is_narrow(out_count)) return refused(comm);
+  if (!fits_int(in_count) || !fits_int(out_count)) return refused(comm);
   return (real().*Narrow)(input, static_cast<int>(in_count), in_type, output,
                           static_cast<int>(out_count), out_type, comm);
 }
@@ -115,7 +111,7 @@ int exchange_with_root(const void* input, Count in_count, Datatype in_type, void
   if (input == in_place()) in_count = 0;
   if (output == in_place()) out_count = 0;
   if (!is_root_of(comm, root)) (is_gather ? out_count : in_count) = 0;
-  if (!is_narrow(in_count) || !is_narrow(out_count)) return refused(comm);
+  if (!fits_int(in_count) || !fits_int(out_count)) return refused(comm);
   return (real().*Narrow)(input, static_cast<int>(in_count), in_type, output,
                           static_cast<int>(out_count), out_type, root, comm);
 }
@@ -124,7 +120,7 @@ int allgatherv(const void* input, Count in_count, Datatype in_type, void* output
                const Count* out_counts, const Aint* out_places, Datatype out_type, Comm comm) {
   const Narrowed out(comm, out_counts, out_places);
   if (input == in_place()) in_count = 0;
-  if (!is_narrow(in_count) || !out.fits()) return refused(comm);
+  if (!fits_int(in_count) || !out.fits()) return refused(comm);
   return real().allgatherv(input, static_cast<int>(in_count), in_type, output, out[0], out[1],
                            out_type, comm);
 }
@@ -135,7 +131,7 @@ int gatherv(const void* input, Count in_count, Datatype in_type, void* output,
   const bool is_root = is_root_of(comm, root);
   const Narrowed out(comm, is_root ? out_counts : nullptr, is_root ? out_places : nullptr);
   if (input == in_place()) in_count = 0;
-  if (!is_narrow(in_count) || !out.fits()) return refused(comm);
+  if (!fits_int(in_count) || !out.fits()) return refused(comm);
   return real().gatherv(input, static_cast<int>(in_count), in_type, output, out[0], out[1],
                         out_type, root, comm);
 }
@@ -145,7 +141,7 @@ int scatterv(const void* input, const Count* in_counts, const Aint* in_places, D
   const bool is_root = is_root_of(comm, root);
   const Narrowed in(comm, is_root ? in_counts : nullptr, is_root ? in_places : nullptr);
   if (output == in_place()) out_count = 0;
-  if (!is_narrow(out_count) || !in.fits()) return refused(comm);
+  if (!fits_int(out_count) || !in.fits()) return refused(comm);
   return real().scatterv(input, in[0], in[1], in_type, output, static_cast<int>(out_count),
                          out_type, root, comm);
 }

@@ -46,21 +46,23 @@ static void* symbol_behind(const char* path, const char* name) {
   return symbol;
 }
 
-/* Searches all loaded libraries for an MPI that an interpreter has loaded with RTLD_LOCAL. No
- * library may be opened during dl_iterate_phdr(), so the candidates are examined after it. */
-static const char* path_of_private_mpi(void) {
+/* Searches all loaded libraries for a symbol of an MPI that an interpreter has loaded with
+ * RTLD_LOCAL. No library may be opened during dl_iterate_phdr(), so the candidates are examined
+ * after it. */
+static void* symbol_of_private_mpi(const char* name) {
   struct candidates candidates = {{NULL}, 0};
   dl_iterate_phdr(collect, &candidates);
-  for (size_t i = 0; i < candidates.count; ++i) {
-    const void* function = symbol_behind(candidates.paths[i], probe);
-    if (function != NULL) return file_of(function);
+  void* symbol = NULL;
+  for (size_t i = 0; symbol == NULL && i < candidates.count; ++i) {
+    symbol = symbol_behind(candidates.paths[i], name);
   }
-  return NULL;
+  return symbol;
 }
 
-static const char* path_of_mpi(void) {
-  const void* in_search_order = dlsym(RTLD_NEXT, probe);
-  return in_search_order != NULL ? file_of(in_search_order) : path_of_private_mpi();
+/* Returns a symbol in the search order, else one of a private MPI, or null. */
+static void* symbol_of_any_mpi(const char* name) {
+  void* in_search_order = dlsym(RTLD_NEXT, name);
+  return in_search_order != NULL ? in_search_order : symbol_of_private_mpi(name);
 }
 
 /* Detects the ABI by symbols that only one family exports. Open MPI exports predefined
@@ -76,7 +78,8 @@ static enum huddle_abi abi_of(void* handle) {
 
 struct huddle_mpi huddle_find_mpi(void) {
   struct huddle_mpi mpi = {NULL, NULL, huddle_abi_unknown};
-  const char* path = path_of_mpi();
+  const void* function = symbol_of_any_mpi(probe);
+  const char* path = function != NULL ? file_of(function) : NULL;
   if (path == NULL) return mpi;
   mpi.path = strdup(path);
   if (mpi.path != NULL) mpi.handle = dlopen(mpi.path, RTLD_LAZY | RTLD_NOLOAD);
@@ -84,16 +87,7 @@ struct huddle_mpi huddle_find_mpi(void) {
   return mpi;
 }
 
-void* huddle_find_in_stand_in(const char* name) {
-  void* symbol = dlsym(RTLD_NEXT, name);
-  if (symbol != NULL) return symbol;
-  struct candidates candidates = {{NULL}, 0};
-  dl_iterate_phdr(collect, &candidates);
-  for (size_t i = 0; symbol == NULL && i < candidates.count; ++i) {
-    symbol = symbol_behind(candidates.paths[i], name);
-  }
-  return symbol;
-}
+void* huddle_find_in_stand_in(const char* name) { return symbol_of_any_mpi(name); }
 
 void* huddle_find_in_mpi(const struct huddle_mpi* mpi, const char* name) {
   return dlsym(mpi->handle, name);

@@ -49,10 +49,11 @@ std::uint64_t cpu_ns(const System& system, const std::string& folder,
 
 }  // namespace
 
-int ThreadList::next_number(std::string name) {
+int ThreadList::next_number(std::string name, NewNumbers numbers) {
   const std::size_t next = names_.size();
   const bool is_full = next >= static_cast<std::size_t>(most_threads);
-  if (!free_.empty() && may_reuse_ && (is_full || reuse_ == Numbers::reused)) {
+  const bool may_reuse = numbers == NewNumbers::any && (is_full || reuse_ == Numbers::reused);
+  if (!free_.empty() && may_reuse) {
     const int number = free_.back();
     free_.pop_back();
     names_[static_cast<std::size_t>(number)] = std::move(name);
@@ -71,6 +72,10 @@ std::vector<int> ThreadList::take_reused() {
 }
 
 std::vector<ThreadUse> ThreadList::look(const std::vector<pid_t>& processes) {
+  return look(processes, NewNumbers::any);
+}
+
+std::vector<ThreadUse> ThreadList::look(const std::vector<pid_t>& processes, NewNumbers numbers) {
   constexpr std::size_t processor = 36, fields_needed = 37;
   struct State {
     pid_t process, thread;
@@ -103,7 +108,7 @@ std::vector<ThreadUse> ThreadList::look(const std::vector<pid_t>& processes) {
     const auto known = numbers_.find(one.thread);
     const int number = known != numbers_.end()
                            ? known->second
-                           : next_number(system_.read(one.folder + "/comm").value_or("?"));
+                           : next_number(system_.read(one.folder + "/comm").value_or("?"), numbers);
     if (number < 0) {
       processes_.erase(one.thread);
       continue;
@@ -130,9 +135,7 @@ int ThreadList::find(pid_t process, pid_t thread, const std::vector<pid_t>& proc
   // A single read is enough to recognize a thread that has ended.
   if (has_numbers && !has_looked_ &&
       system_.read(fmt::format("/proc/{}/task/{}/stat", process, thread))) {
-    may_reuse_ = false;
-    look(processes);
-    may_reuse_ = true;
+    look(processes, NewNumbers::unused);
     has_looked_ = true;
   }
   const int found = number_of(thread);

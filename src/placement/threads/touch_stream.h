@@ -53,12 +53,13 @@ class ThreadList {
   const std::vector<std::string>& names() const { return names_; }
 
  private:
+  enum class NewNumbers { any, unused };  // unused: not those of ended threads
+  std::vector<ThreadUse> look(const std::vector<pid_t>& processes, NewNumbers numbers);
   // Returns -1 if there are too many.
-  int next_number(std::string name);
+  int next_number(std::string name, NewNumbers numbers);
 
   System system_;
   Numbers reuse_;
-  bool may_reuse_ = true;
   // Numbers of ended threads. The latest one is reused first: if a program creates many threads one
   // after the other, few numbers change hands.
   std::vector<int> free_;

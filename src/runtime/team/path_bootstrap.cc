@@ -26,6 +26,10 @@
 namespace huddle::team {
 namespace {
 
+// Time that the other ranks wait for the answer of rank 0 in addition to rank 0's own limit, so
+// that they receive its report of a missing rank.
+constexpr std::chrono::seconds grace{2};
+
 // The first message of a rank that connects to rank 0.
 struct Hello {
   std::uint64_t magic = expected_magic;
@@ -116,7 +120,7 @@ class PathRendezvous {
     RankError answer;
     const Hello hello{Hello::expected_magic, rank, ranks_};
     // Rank 0 may have arrived just now, and waits up to `limit_` for the other ranks.
-    const Deadline deadline = Clock::now() + limit_ + hub_grace;
+    const Deadline deadline = Clock::now() + limit_ + grace;
     const RankError talk = RankError::of([&] {
       send_all(socket, std::as_bytes(std::span(&hello, 1)), deadline);
       receive_all(socket, std::as_writable_bytes(std::span(&answer, 1)), deadline);

@@ -58,8 +58,6 @@ void look_at(std::vector<pollfd>& processes) {
 
 }  // namespace
 
-bool Member::is_gone() const { return !is_present(peer->base(), presence) || peer->is_dead(); }
-
 Members::Members(Peers& peers, int rank, int ranks) : peers_(peers), rank_(rank), ranks_(ranks) {
   by_rank_.reserve(static_cast<std::size_t>(ranks));
   processes_.reserve(static_cast<std::size_t>(ranks));
@@ -104,7 +102,7 @@ void Members::check() {
     const bool may_be_dead = process.revents != 0 || process.fd < 0;
     const Member& member = by_rank_[rank];
     if (!is_watched(process) || !may_be_dead || !member.peer->is_dead()) continue;
-    if (is_present(static_cast<int>(rank))) {
+    if (member.is_present()) {
       throw context::PeerLost(
           fmt::format("rank {} of the team has died; see its output for the reason", rank));
     }

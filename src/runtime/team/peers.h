@@ -55,9 +55,11 @@ struct Member {
   memory::Piece piece;
   PresenceTable::Entry presence;
 
+  // Returns whether the rank has not left the team. It may have died.
+  bool is_present() const { return team::is_present(peer->base(), presence); }
   // Returns whether the rank has left the team or died. In both cases it no longer accesses the
   // team's memory.
-  bool is_gone() const;
+  bool is_gone() const { return !is_present() || peer->is_dead(); }
 };
 
 // The ranks of one team as seen by one of them: the location of each rank's piece of shared memory,
@@ -79,10 +81,7 @@ class Members {
   int ranks() const { return ranks_; }
 
   bool is_gone(int rank) const { return member(rank).is_gone(); }
-  // Returns whether the rank has not left the team. It may have died.
-  bool is_present(int rank) const {
-    return team::is_present(member(rank).peer->base(), member(rank).presence);
-  }
+  bool is_present(int rank) const { return member(rank).is_present(); }
   // Returns a pidfd of the rank's process, or -1 for this process. Valid as long as this object
   // lives and the application does not close it.
   int process(int rank) const { return member(rank).peer->process(); }

@@ -204,7 +204,7 @@ class Hub {
     std::vector<std::size_t> ready;
     constexpr int no_limit = -1;
     const int found = poll(watched.data(), watched.size(), no_limit);
-    if (found < 0 && errno != EINTR) {  // retrying would fail in the same way until the deadline
+    if (found < 0 && errno != EINTR) {  // retrying would fail in the same way
       throw FailureError(fmt::format("cannot wait for {} ranks at once: {}; raise `ulimit -n`",
                                      ranks_, std::strerror(errno)));
     }

@@ -27,10 +27,6 @@ inline constexpr Deadline no_deadline = Deadline::max();
 // after the deadline.
 int poll_timeout_ms(Deadline deadline);
 
-// Time that the other ranks wait for the answer of rank 0 in addition to rank 0's own limit, so
-// that they receive its report of a missing rank.
-inline constexpr std::chrono::seconds hub_grace{2};
-
 // Returns a connected pair of stream sockets. Throws FailureError.
 std::pair<FileDescriptor, FileDescriptor> stream_pair();
 

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "common/text.h"
 #include "tools/launch/preload.h"
 
 namespace huddle::launch {
@@ -21,12 +22,11 @@ namespace {
 
 constexpr std::string_view env_list_name = "mca_base_env_list";
 
+// Returns the parts of the list that are not empty.
 std::vector<std::string> parts_of(std::string_view list, char separator) {
   std::vector<std::string> parts;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(separator), list.size());
-    if (end > 0) parts.emplace_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
+  for (const std::string_view part : huddle::split(list, separator)) {
+    if (!part.empty()) parts.emplace_back(part);
   }
   return parts;
 }

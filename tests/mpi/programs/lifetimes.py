@@ -154,15 +154,16 @@ def sessions(bench, _thorough):
                 break
             if "another" in arguments:
                 # Intel MPI reports that the world is initialized, so huddle can identify the ranks.
-                bench.expect("MPI: several MPI sessions" in outcome.calls("allreduce")
-                             or outcome.taken("allreduce") > 0, f"{what}: another reason than the sessions\n{outcome.tail()}")
+                is_known = "MPI: several MPI sessions" in outcome.calls("allreduce")
+                bench.expect(is_known or outcome.taken("allreduce") > 0,
+                             f"{what}: another reason than the sessions\n{outcome.tail()}")
             else:
                 bench.takes(what, outcome, ("allreduce", "barrier"))
 
 
 def late_loading(bench, _thorough):
     """A program that loads its MPI late, as Python does, on one rank without a launcher, and with
-    the variables of a launcher that says nothing about the MPI."""
+    the variables of a launcher that do not identify the MPI."""
     module = bench.shared_library("late_module")
     loader = bench.plain_program("late_loader", "-ldl")
     variables = [{}]

@@ -144,7 +144,7 @@ struct AnyReduction {
                              const Combine& combine) const {
     if (const memory::Reduction* latest = communicator.latest.reduction(type, op)) {
       if (!communicator.can_reduce(*latest)) return FallbackReason::no_reduction;
-      combine_in_place(communicator, gotten, *latest, combine);
+      combine_unpacked(communicator, gotten, *latest, combine);
       return FallbackReason::none;
     }
     const Reducer reducer(process.real(), process.types(), process.operators(), comm, type, *facts,
@@ -154,7 +154,7 @@ struct AnyReduction {
     }
     if (reducer.is_by_kernel()) communicator.latest.note(type, op, reducer.reduction());
     if (!reducer.is_packed()) {
-      combine_in_place(communicator, gotten, reducer.reduction(), combine);
+      combine_unpacked(communicator, gotten, reducer.reduction(), combine);
       return FallbackReason::none;
     }
     ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
@@ -166,15 +166,15 @@ struct AnyReduction {
   }
 
  private:
-  // Combines the program's buffers, without packing them.
+  // Combines the program's buffers, without packing them. Elements with gaps are then pairs.
   template <class Combine>
-  void combine_in_place(Communicator& communicator, RankResult gotten,
+  void combine_unpacked(Communicator& communicator, RankResult gotten,
                         const memory::Reduction& reduction, const Combine& combine) const {
     ReductionParts parts(brought(), gotten.is_result ? output : nullptr);
     const auto combine_parts = [&] {
       communicator.with_team([&](auto& team) { combine(team, parts, reduction); });
     };
-    if (facts->dense || facts->element == nullptr || !gotten.is_result) return combine_parts();
+    if (facts->dense || !gotten.is_result) return combine_parts();
     PairResult pairs(output, gotten.count, *facts);
     parts.replace_output(pairs.data());
     combine_parts();
