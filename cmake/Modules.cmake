@@ -114,11 +114,17 @@ function(huddle_precompile target first)
   endif()
 endfunction()
 
-# huddle_stands_alone(TARGET): links TARGET so that it does not depend on the shared libstdc++ and libgcc.
-function(huddle_stands_alone target)
-  target_sources(${target} PRIVATE $<TARGET_OBJECTS:huddle_standalone>)
+# huddle_contains_runtime(TARGET): links TARGET so that it does not depend on the shared libstdc++ and libgcc.
+function(huddle_contains_runtime target)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:huddle_find_object>)
   target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc LINKER:--as-needed
                       LINKER:--gc-sections)
+endfunction()
+
+# huddle_stands_alone(TARGET): the same, and TARGET contains the libraries that huddle uses.
+function(huddle_stands_alone target)
+  huddle_contains_runtime(${target})
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:huddle_standalone>)
 endfunction()
 
 # huddle_contains_hwloc(TARGET): links TARGET with hwloc's static library if there is one. Debian compiles that library

@@ -4,9 +4,12 @@
 #include "common/other_processes.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <array>
@@ -14,6 +17,7 @@
 #include <csignal>
 
 #include "common/file.h"
+#include "common/system.h"
 
 namespace huddle {
 namespace {
@@ -95,6 +99,21 @@ std::optional<ProgramOutput> run_program(const std::vector<std::string>& argumen
   return output;
 }
 
+// Field 2, the program's name, may contain any character and ends with the last ')' of the line.
+std::optional<ProcessStatus> process_status(std::string_view line) {
+  const auto name_end = line.rfind(')');
+  if (name_end == std::string_view::npos) return std::nullopt;
+  const std::vector<std::string> fields = words(line.substr(name_end + 1));
+  constexpr std::size_t state = 3 - 3;
+  constexpr std::size_t threads = 20 - 3;
+  constexpr std::size_t start_time = 22 - 3;
+  if (fields.size() <= start_time) return std::nullopt;
+  const auto number = [&fields](std::size_t field) {
+    return static_cast<std::uint64_t>(whole_number(fields[field]).value_or(0));
+  };
+  return ProcessStatus{fields[state].front(), number(threads), number(start_time)};
+}
+
 namespace {
 
 int send_nothing(int pidfd) {
@@ -104,22 +123,63 @@ int send_nothing(int pidfd) {
 
 bool is_pidfd(int descriptor) { return send_nothing(descriptor) == 0 || errno != EBADF; }
 
+// Returns whether a descriptor refers to a folder below /proc. The application may have closed the
+// descriptor of a process and reused its number for a file of its own.
+bool is_in_proc(int descriptor) {
+  struct statfs system {};
+  struct stat file {};
+  return fstatfs(descriptor, &system) == 0 && system.f_type == PROC_SUPER_MAGIC &&
+         fstat(descriptor, &file) == 0 && S_ISDIR(file.st_mode);
+}
+
+bool is_without_process(int error) { return error == ENOENT || error == ESRCH; }
+
+// The kernel finds nothing in the folder of a process that has been reaped.
+bool is_reaped(int folder) {
+  return ::faccessat(folder, "stat", F_OK, 0) != 0 && is_without_process(errno);
+}
+
+bool is_process_of_folder_dead(int folder) {
+  const FileDescriptor file(::openat(folder, "stat", O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return is_without_process(errno);
+  std::array<char, 4096> line{};
+  const ssize_t bytes =
+      uninterrupted([&] { return ::read(file.number(), line.data(), line.size()); });
+  if (bytes < 0) return is_without_process(errno);
+  const auto status = process_status({line.data(), static_cast<std::size_t>(bytes)});
+  return status && status->has_ended();
+}
+
 }  // namespace
 
-// Checks that the descriptor is still a pidfd, because the application may have closed it and
-// reused its number for a file of its own.
-bool is_dead(int pidfd) {
-  if (pidfd < 0) return false;
-  pollfd watched{pidfd, POLLIN, 0};
+FileDescriptor open_process(pid_t process) {
+  FileDescriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+  // Some filters refuse unknown system calls with EPERM.
+  if (pidfd.is_open() || (errno != ENOSYS && errno != EPERM)) return pidfd;
+  const std::string path = "/proc/" + std::to_string(process);
+  FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open() && errno == ENOENT) errno = ESRCH;
+  return folder;
+}
+
+// Checks that the descriptor still refers to a process, because the application may have closed it
+// and reused its number for a file of its own. poll() always returns POLLIN for a folder.
+bool is_dead(int descriptor) {
+  if (descriptor < 0) return false;
+  pollfd watched{descriptor, POLLIN, 0};
   const int found = uninterrupted([&] { return ::poll(&watched, 1, 0); });
-  return found == 1 && (watched.revents & POLLIN) != 0 && is_pidfd(pidfd);
+  if (found != 1 || (watched.revents & POLLIN) == 0) return false;
+  return is_in_proc(descriptor) ? is_process_of_folder_dead(descriptor) : is_pidfd(descriptor);
 }
 
 // Signal 0 only checks whether the process exists. If that is not permitted (a system call filter,
-// or a process that has changed its user), a dead process is assumed to have lost its id.
-bool has_lost_number(int pidfd) {
-  if (pidfd < 0 || send_nothing(pidfd) == 0) return false;
-  return errno == ESRCH || is_dead(pidfd);
+// or a process that has changed its user), a dead process is assumed to have lost its id. The call
+// also accepts a folder, but Linux 4.18 does not have it.
+bool has_lost_number(int descriptor) {
+  if (descriptor < 0 || send_nothing(descriptor) == 0) return false;
+  const int error = errno;
+  if (is_in_proc(descriptor)) return is_reaped(descriptor);
+  return error == ESRCH || is_dead(descriptor);
 }
 
 }  // namespace huddle

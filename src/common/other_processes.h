@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// Runs other programs, and checks by pidfds whether processes are alive.
+// Runs other programs, and checks whether processes are alive.
 #pragma once
 
+#include <sys/types.h>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "common/file.h"
 
 namespace huddle {
 
@@ -30,14 +35,33 @@ struct ProgramOutput {
 std::optional<ProgramOutput> run_program(const std::vector<std::string>& arguments,
                                          std::chrono::milliseconds wait);
 
-// A pidfd always refers to the same process, but the id of a reaped process may be reused.
+// A process from /proc/ID/stat.
+struct ProcessStatus {
+  char state = '?';
+  std::uint64_t threads = 0;
+  std::uint64_t start_time = 0;  // in clock ticks since boot
 
-// Returns whether the process of a pidfd is dead; false for -1 and for descriptors that are not
-// pidfds.
-bool is_dead(int pidfd);
+  // A process whose first thread has ended is a zombie too, but lives on if it has other threads.
+  bool has_ended() const { return (state == 'Z' || state == 'X') && threads <= 1; }
+};
 
-// Returns whether the id of the pidfd's process may have been reused, which is impossible while the
-// process is alive or a zombie. Cheaper than is_dead(). Returns false for -1.
-bool has_lost_number(int pidfd);
+// Returns nothing if the line is not one of such a file.
+std::optional<ProcessStatus> process_status(std::string_view line);
+
+// The id of a reaped process may be reused. The descriptor of a process always refers to the same
+// process.
+
+// Opens a descriptor of a process: a pidfd, or the folder /proc/ID if there are no pidfds (Linux
+// before 5.3, or a filter of system calls). If that fails, the result is not open, and errno is
+// ESRCH if there is no such process.
+FileDescriptor open_process(pid_t process);
+
+// Returns whether the process of a descriptor is dead; false for -1 and for descriptors of files
+// outside /proc.
+bool is_dead(int descriptor);
+
+// Returns whether the id of the descriptor's process may have been reused, which is impossible
+// while the process is alive or a zombie. Cheaper than is_dead(). Returns false for -1.
+bool has_lost_number(int descriptor);
 
 }  // namespace huddle

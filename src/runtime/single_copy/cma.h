@@ -29,12 +29,13 @@ struct CopyCalls {
 };
 
 // The memory of another process, accessed by CMA. A process ID may be reused after its process has
-// died. Therefore a pidfd is checked before each write and after each read: if the process still
-// exists after a read, the ID was its own during the read. A write can still hit a new process if
-// the ID is reused between the check and the system call.
+// died. Therefore the process's descriptor is checked before each write and after each read: if the
+// process still exists after a read, the ID was its own during the read. A write can still hit a
+// new process if the ID is reused between the check and the system call.
 class CmaMemory : public PeerMemory {
  public:
-  // watch: a pidfd of the process, which must stay open while this object lives, or `unwatched`.
+  // watch: a descriptor of the process (open_process()), which must stay open while this object
+  // lives, or `unwatched`.
   CmaMemory(pid_t process, int watch, const CopyCalls& calls = {})
       : process_(process), watch_(watch), calls_(calls) {}
 

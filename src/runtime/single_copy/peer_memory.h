@@ -80,15 +80,15 @@ class OwnMemory : public PeerMemory {
   [[nodiscard]] std::byte* mapped(RemoteAddress told) const noexcept override;
 };
 
-// Used instead of a pidfd if the process ID cannot be reused: for a child that has not been waited
-// for.
+// Used instead of a descriptor if the process ID cannot be reused: for a child that has not been
+// waited for.
 inline constexpr int unwatched = -1;
 
 // The process that owns the memory, and its rank.
 struct Owner {
   int rank = 0;
   pid_t process = 0;
-  int watch = unwatched;  // its pidfd; must stay open while the memory is in use
+  int watch = unwatched;  // its descriptor; must stay open while the memory is in use
   bool is_this_process = false;
 };
 

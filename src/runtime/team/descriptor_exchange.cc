@@ -34,7 +34,7 @@ struct Label {
 
 constexpr std::size_t parcel_descriptors = 2;
 
-using Outgoing = std::array<int, parcel_descriptors>;  // the arena and this process's pidfd
+using Outgoing = std::array<int, parcel_descriptors>;  // the arena and this process
 
 enum class Sent { yes, not_now, never };
 

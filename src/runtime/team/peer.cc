@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <atomic>
 #include <cerrno>
@@ -74,15 +73,11 @@ FailureError no_descriptor(int error) {
                   std::strerror(error)));
 }
 
-FileDescriptor open_process(pid_t pid) {
-  // pidfd_open() sets close-on-exec.
-  return FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-}
-
-FailureError no_pidfd(int error) {
-  return FailureError(fmt::format(
-      "cannot watch the process of another rank (pidfd_open): {}; Linux 5.3 or later is required",
-      std::strerror(error)));
+FailureError cannot_watch(int error) {
+  return FailureError(
+      fmt::format("cannot watch the process of another rank: {}; this requires pidfd_open (Linux "
+                  "5.3 or later) or access to /proc",
+                  std::strerror(error)));
 }
 
 }  // namespace
@@ -92,7 +87,7 @@ Peer::Peer(std::shared_ptr<memory::Arena> arena) : arena_(std::move(arena)) {}
 Peer::Peer(const FileDescriptor& arena, FileDescriptor process, const PeerAddress& address)
     : view_(arena.number(), address.cap_bytes), process_(std::move(process), address.process) {}
 
-// Opens the pidfd first. If the process id has been reused by then, the new process does not have
+// Opens the process first. If the process id has been reused by then, the new process does not have
 // this arena, which is_arena() detects.
 std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const PeerAddress& address) {
   if (!share_process_ids(me, address.process)) return nullptr;
@@ -105,7 +100,7 @@ std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const PeerAddress& ad
                       "another machine; start all ranks of a team on one machine",
                       address.process.pid));
     }
-    throw no_pidfd(errno);
+    throw cannot_watch(errno);
   }
   const std::string path = fmt::format("/proc/{}/fd/{}", address.process.pid, address.descriptor);
   const FileDescriptor arena(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -120,7 +115,7 @@ std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const PeerAddress& ad
 FileDescriptor own_process() {
   FileDescriptor process = open_process(getpid());
   if (process.is_open()) return process;
-  throw is_exhaustion(errno) ? no_descriptor(errno) : no_pidfd(errno);
+  throw is_exhaustion(errno) ? no_descriptor(errno) : cannot_watch(errno);
 }
 
 bool has_died(const ProcessIdentity& process) {

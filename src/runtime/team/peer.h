@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// A peer: the mapped arena of another rank, and a pidfd that detects the death of its process.
+// A peer: the mapped arena of another rank, and a descriptor that detects the death of its process.
 #pragma once
 
 #include <cstddef>
@@ -70,9 +70,9 @@ class Peer {
   Peer(const FileDescriptor& arena, FileDescriptor process, const PeerAddress& address);
 
   std::byte* base() const { return arena_ ? arena_->base() : view_.base(); }
-  // Returns a pidfd, which becomes readable when the process dies. Returns -1 for this process, or
-  // if the application has closed the pidfd and it cannot be reopened.
-  int process() const { return process_.pidfd(); }
+  // Returns ProcessWatch::descriptor(): -1 for this process, or if the application has closed the
+  // descriptor and the process cannot be opened again.
+  int process() const { return process_.descriptor(); }
   bool is_dead() const { return process_.is_dead(); }
 
  private:
@@ -85,7 +85,8 @@ class Peer {
 // must then send the descriptor. Throws FailureError if that would fail as well.
 std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const PeerAddress& address);
 
-// Returns a pidfd of the calling process. Throws FailureError if it cannot be opened.
+// Returns a descriptor of the calling process, as open_process() does. Throws FailureError if it
+// cannot be opened.
 FileDescriptor own_process();
 
 // Returns whether the process has died.

@@ -47,7 +47,7 @@ constexpr pollfd not_watched{-1, 0, 0};
 
 bool is_watched(const pollfd& process) { return process.events != 0; }
 
-// Polls the pidfds one by one if poll() fails because it gets more entries than RLIMIT_NOFILE:
+// Polls the descriptors one by one if poll() fails because it gets more entries than RLIMIT_NOFILE:
 // there may be more ranks than processes, and the limit may have been lowered.
 void look_at(std::vector<pollfd>& processes) {
   if (poll(processes.data(), processes.size(), 0) >= 0) return;
@@ -87,7 +87,7 @@ void Members::free(memory::Piece piece) {
 }
 
 // The application may have closed descriptors that it did not open. The Peer has then opened a new
-// pidfd.
+// one.
 void Members::renew_descriptors() {
   for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
     if (is_watched(processes_[rank])) processes_[rank].fd = by_rank_[rank].peer->process();

@@ -82,8 +82,8 @@ class Members {
 
   bool is_gone(int rank) const { return member(rank).is_gone(); }
   bool is_present(int rank) const { return member(rank).is_present(); }
-  // Returns a pidfd of the rank's process, or -1 for this process. Valid as long as this object
-  // lives and the application does not close it.
+  // Returns a descriptor of the rank's process, or -1 for this process. Valid as long as this
+  // object lives and the application does not close it.
   int process(int rank) const { return member(rank).peer->process(); }
 
   // Returns the address in this process of the piece that the rank contributed to the team.

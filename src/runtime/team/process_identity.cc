@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <cerrno>
 #include <optional>
@@ -38,23 +37,9 @@ std::uint64_t this_machine() {
   return number;
 }
 
-// Fields of /proc/PID/stat.
-struct ProcessStatus {
-  char state = '?';
-  std::uint64_t start_time = 0;
-};
-
-// Field 2, the program's name, may contain any character and ends with the last ')' of the line.
 std::optional<ProcessStatus> status_of(std::string_view process) {
   const auto line = System().read(fmt::format("/proc/{}/stat", process));
-  const auto name_end = line ? line->rfind(')') : std::string::npos;
-  if (name_end == std::string::npos) return std::nullopt;
-  const std::vector<std::string> fields = words(line->substr(name_end + 1));
-  constexpr std::size_t state = 3 - 3;
-  constexpr std::size_t start_time = 22 - 3;
-  if (fields.size() <= start_time) return std::nullopt;
-  return ProcessStatus{fields[state].front(),
-                       static_cast<std::uint64_t>(whole_number(fields[start_time]).value_or(0))};
+  return line ? process_status(*line) : std::nullopt;
 }
 
 }  // namespace
@@ -77,8 +62,7 @@ std::optional<bool> is_running(const ProcessIdentity& process) {
   }
   const auto status = status_of(std::to_string(process.pid));
   if (!status) return std::nullopt;
-  const bool has_ended = status->state == 'Z' || status->state == 'X';
-  return status->start_time == process.start_time && !has_ended;
+  return status->start_time == process.start_time && !status->has_ended();
 }
 
 bool is_same_process(const ProcessIdentity& one, const ProcessIdentity& other) {
@@ -100,46 +84,46 @@ struct stat status_of(int file) {
 
 }  // namespace
 
-ProcessWatch::ProcessWatch(FileDescriptor pidfd, const ProcessIdentity& process)
-    : process_(process), pidfd_(std::move(pidfd)) {
-  const struct stat status = status_of(pidfd_.number());
+ProcessWatch::ProcessWatch(FileDescriptor descriptor, const ProcessIdentity& process)
+    : process_(process), descriptor_(std::move(descriptor)) {
+  const struct stat status = status_of(descriptor_.number());
   device_ = status.st_dev;
   inode_ = status.st_ino;
 }
 
 ProcessWatch::~ProcessWatch() {
-  if (pidfd_.is_open() && !is_ours()) pidfd_.release();
+  if (descriptor_.is_open() && !is_ours()) descriptor_.release();
 }
 
-int ProcessWatch::pidfd() const {
+int ProcessWatch::descriptor() const {
   const std::scoped_lock lock(mutex_);
-  return usable_pidfd();
+  return usable_descriptor();
 }
 
 bool ProcessWatch::is_dead() const {
   const std::scoped_lock lock(mutex_);
-  if (!huddle::is_dead(usable_pidfd())) return has_died_;
+  if (!huddle::is_dead(usable_descriptor())) return has_died_;
   // Before Linux 6.9 all pidfds share one inode, so a pidfd of the application passes is_ours().
   has_died_ = !is_running(process_).value_or(false);
   if (!has_died_) open_again();
   return has_died_;
 }
 
-int ProcessWatch::usable_pidfd() const {
+int ProcessWatch::usable_descriptor() const {
   if (device_ != 0 && !is_ours()) open_again();
-  return pidfd_.number();
+  return descriptor_.number();
 }
 
 bool ProcessWatch::is_ours() const {
-  const struct stat status = status_of(pidfd_.number());
+  const struct stat status = status_of(descriptor_.number());
   return status.st_dev == device_ && status.st_ino == inode_;
 }
 
-// Opens the pidfd before it checks the identity, because the process id may have been reused.
+// Opens the descriptor before it checks the identity, because the process id may have been reused.
 void ProcessWatch::open_again() const {
-  pidfd_.release();
+  descriptor_.release();
   if (has_died_ || !share_process_ids(ProcessIdentity::mine(), process_)) return;
-  FileDescriptor opened(static_cast<int>(syscall(SYS_pidfd_open, process_.pid, 0)));
+  FileDescriptor opened = open_process(static_cast<pid_t>(process_.pid));
   if (!opened.is_open()) {
     has_died_ = errno == ESRCH;
     return;
@@ -147,8 +131,8 @@ void ProcessWatch::open_again() const {
   const std::optional<bool> is_alive = is_running(process_);
   has_died_ = is_alive == false;
   if (is_alive != true) return;
-  pidfd_ = std::move(opened);
-  const struct stat status = status_of(pidfd_.number());
+  descriptor_ = std::move(opened);
+  const struct stat status = status_of(descriptor_.number());
   device_ = status.st_dev;
   inode_ = status.st_ino;
 }

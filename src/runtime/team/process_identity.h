@@ -34,35 +34,37 @@ bool is_same_process(const ProcessIdentity& one, const ProcessIdentity& other);
 // Returns whether both are known to be on different machines.
 bool on_two_machines(const ProcessIdentity& one, const ProcessIdentity& other);
 
-// Monitors by a pidfd whether a peer's process is alive. The application may close descriptors that
-// it did not open and reuse their numbers. ProcessWatch detects that and reopens the pidfd; it
-// neither mistakes the application's file for a dead peer nor closes it. Thread-safe.
+// Monitors by the descriptor of a process (open_process()) whether a peer is alive. The application
+// may close descriptors that it did not open and reuse their numbers. ProcessWatch detects that and
+// opens another descriptor; it neither mistakes the application's file for a dead peer nor closes
+// it. Thread-safe.
 class ProcessWatch {
  public:
   // Monitors nothing: for a peer in this process.
   ProcessWatch() = default;
-  ProcessWatch(FileDescriptor pidfd, const ProcessIdentity& process);
+  ProcessWatch(FileDescriptor descriptor, const ProcessIdentity& process);
   ~ProcessWatch();
   ProcessWatch(const ProcessWatch&) = delete;
   ProcessWatch& operator=(const ProcessWatch&) = delete;
 
-  // Returns the pidfd, which becomes readable when the process dies. Returns -1 if there is nothing
-  // to monitor, or if the pidfd is lost and cannot be reopened.
-  int pidfd() const;
-  // Returns whether the process has died. A lost pidfd does not count as a death.
+  // Returns the descriptor, which is readable when the process has died (and always if it is not a
+  // pidfd). Returns -1 if there is nothing to monitor, or if the descriptor is lost and cannot be
+  // reopened.
+  int descriptor() const;
+  // Returns whether the process has died. A lost descriptor does not count as a death.
   bool is_dead() const;
 
  private:
-  int usable_pidfd() const;
+  int usable_descriptor() const;
   bool is_ours() const;
   void open_again() const;
 
   ProcessIdentity process_;
   mutable std::mutex mutex_;  // guards the members below
-  mutable FileDescriptor pidfd_;
+  mutable FileDescriptor descriptor_;
   mutable dev_t device_ = 0;
   mutable ino_t inode_ = 0;
-  mutable bool has_died_ = false;  // determined without a pidfd
+  mutable bool has_died_ = false;  // determined without a descriptor
 };
 
 }  // namespace huddle::team

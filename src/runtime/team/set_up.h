@@ -32,7 +32,7 @@ class DescriptorSocket {
   const FileDescriptor& socket() const { return socket_; }
   // Returns whether this process can reach a socket of that name.
   bool finds(const Name& other) const;
-  // Returns a pidfd of this process, to be sent. The constructor opens it, because opening may
+  // Returns a descriptor of this process, to be sent. The constructor opens it, because opening may
   // fail.
   const FileDescriptor& process() const { return process_; }
   const Name& name() const { return name_; }

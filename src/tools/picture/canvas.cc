@@ -131,10 +131,13 @@ void Canvas::arrow(int x1, int y1, int x2, int y2, Rgb color) {
   line(x1, y1, x2, y2, color);
   constexpr double length = 8;
   constexpr double half_width = 3;
-  const double distance = std::hypot(x2 - x1, y2 - y1);
+  const double x = x2 - x1;
+  const double y = y2 - y1;
+  // Not std::hypot(), which gcc takes from glibc 2.35 or newer.
+  const double distance = std::sqrt(x * x + y * y);
   if (distance == 0) return;
-  const double along_x = (x2 - x1) / distance;
-  const double along_y = (y2 - y1) / distance;
+  const double along_x = x / distance;
+  const double along_y = y / distance;
   const double tip_x = x2 + 0.5;
   const double tip_y = y2 + 0.5;
   const double back_x = tip_x - length * along_x;

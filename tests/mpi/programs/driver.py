@@ -79,17 +79,18 @@ GROUPS = {
     "other libm": refusals.other_libm,
     "unusual arguments": unusual.arguments,
     "environments": unusual.environments,
+    "old kernel": unusual.old_kernel,
 }
 MPIS = ("openmpi-4", "openmpi-5", "mpich-4", "mpich-5", "intel", "mpich-5-standard", "intel-standard")
 # `make test` runs these under Debian's MPIs: a minute for both.
 CORE = ("datatypes", "pairs", "exchanges", "blocks", "sizes", "communicators", "attributes", "threads", "errors",
         "children", "tools", "halves", "bindings", "reports", "tuning",
-        "repeats", "unusual arguments", "environments", "late loading")
+        "repeats", "unusual arguments", "environments", "old kernel", "late loading")
 # `make test-deep` runs these under the other MPIs, and all groups under Debian's.
 BRIEF = ("progress", "datatypes", "pairs", "exchanges", "blocks", "sizes", "verify", "validated", "communicators",
          "attributes", "errors", "different counts", "little stacks", "tools", "halves", "bindings", "sessions",
          "heaps", "devices", "profiles", "reports", "tuning", "repeats", "unusual arguments", "environments",
-         "late loading")
+         "old kernel", "late loading")
 # For the standard ABI of the same MPIs: only the layout of data and handles differs.
 BRIEF_STANDARD = ("datatypes", "pairs", "exchanges", "blocks", "communicators", "errors", "profiles")
 SKIPPED = 77
