@@ -37,6 +37,7 @@ int check_object(dl_phdr_info* object, std::size_t /*bytes*/, void* data) {
   }
   if (!is_it || exception_data == 0) return 0;
   *search.result = {};
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the linker's headers have addresses as numbers
   search.result->dlfo_eh_frame = reinterpret_cast<void*>(exception_data);
   return 1;
 }
