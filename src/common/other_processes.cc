@@ -4,12 +4,9 @@
 #include "common/other_processes.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <array>
@@ -116,38 +113,41 @@ std::optional<ProcessStatus> process_status(std::string_view line) {
 
 namespace {
 
+enum class FileState { of_no_process, alive, zombie, reaped };
+
+// Reads from a descriptor as if it were that of /proc/ID/stat. The application may have closed the
+// descriptor of a process and reused its number for a file of its own. Opens no other descriptor:
+// there may be none left, and another thread of the application may close it.
+FileState state_in_file(int descriptor) {
+  std::array<char, 4096> line{};
+  const ssize_t bytes =
+      uninterrupted([&] { return ::pread(descriptor, line.data(), line.size(), 0); });
+  if (bytes < 0) return errno == ESRCH ? FileState::reaped : FileState::of_no_process;
+  const auto status = process_status({line.data(), static_cast<std::size_t>(bytes)});
+  if (!status) return FileState::of_no_process;
+  return status->has_ended() ? FileState::zombie : FileState::alive;
+}
+
 int send_nothing(int pidfd) {
   constexpr int no_signal = 0;
   return static_cast<int>(syscall(SYS_pidfd_send_signal, pidfd, no_signal, nullptr, 0));
 }
 
-bool is_pidfd(int descriptor) { return send_nothing(descriptor) == 0 || errno != EBADF; }
-
-// Returns whether a descriptor refers to a folder below /proc. The application may have closed the
-// descriptor of a process and reused its number for a file of its own.
-bool is_in_proc(int descriptor) {
-  struct statfs system {};
-  struct stat file {};
-  return fstatfs(descriptor, &system) == 0 && system.f_type == PROC_SUPER_MAGIC &&
-         fstat(descriptor, &file) == 0 && S_ISDIR(file.st_mode);
+// The name of the file decides if a filter of system calls refuses the signal.
+bool is_pidfd(int descriptor) {
+  if (send_nothing(descriptor) == 0 || errno == ESRCH) return true;
+  if (errno == EBADF) return false;
+  std::array<char, 64> name{};
+  const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+  const ssize_t bytes = ::readlink(path.c_str(), name.data(), name.size());
+  return bytes > 0 &&
+         std::string_view(name.data(), static_cast<std::size_t>(bytes)).find("pidfd") !=
+             std::string_view::npos;
 }
 
-bool is_without_process(int error) { return error == ENOENT || error == ESRCH; }
-
-// The kernel finds nothing in the folder of a process that has been reaped.
-bool is_reaped(int folder) {
-  return ::faccessat(folder, "stat", F_OK, 0) != 0 && is_without_process(errno);
-}
-
-bool is_process_of_folder_dead(int folder) {
-  const FileDescriptor file(::openat(folder, "stat", O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return is_without_process(errno);
-  std::array<char, 4096> line{};
-  const ssize_t bytes =
-      uninterrupted([&] { return ::read(file.number(), line.data(), line.size()); });
-  if (bytes < 0) return is_without_process(errno);
-  const auto status = process_status({line.data(), static_cast<std::size_t>(bytes)});
-  return status && status->has_ended();
+// A folder of a process may be invisible (hidepid) or missing (/proc of another PID namespace).
+int error_without_folder(pid_t process) {
+  return ::kill(process, 0) != 0 && errno == ESRCH ? ESRCH : EACCES;
 }
 
 }  // namespace
@@ -156,30 +156,30 @@ FileDescriptor open_process(pid_t process) {
   FileDescriptor pidfd(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
   // Some filters refuse unknown system calls with EPERM.
   if (pidfd.is_open() || (errno != ENOSYS && errno != EPERM)) return pidfd;
-  const std::string path = "/proc/" + std::to_string(process);
-  FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.is_open() && errno == ENOENT) errno = ESRCH;
-  return folder;
+  const std::string folder = process == ::getpid() ? "self" : std::to_string(process);
+  FileDescriptor file(::open(("/proc/" + folder + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open() && errno == ENOENT) errno = error_without_folder(process);
+  return file;
 }
 
-// Checks that the descriptor still refers to a process, because the application may have closed it
-// and reused its number for a file of its own. poll() always returns POLLIN for a folder.
+// poll() returns POLLIN for the pidfd of a dead process, and always for a file.
 bool is_dead(int descriptor) {
   if (descriptor < 0) return false;
   pollfd watched{descriptor, POLLIN, 0};
   const int found = uninterrupted([&] { return ::poll(&watched, 1, 0); });
   if (found != 1 || (watched.revents & POLLIN) == 0) return false;
-  return is_in_proc(descriptor) ? is_process_of_folder_dead(descriptor) : is_pidfd(descriptor);
+  const FileState state = state_in_file(descriptor);
+  if (state == FileState::of_no_process) return is_pidfd(descriptor);
+  return state != FileState::alive;
 }
 
 // Signal 0 only checks whether the process exists. If that is not permitted (a system call filter,
-// or a process that has changed its user), a dead process is assumed to have lost its id. The call
-// also accepts a folder, but Linux 4.18 does not have it.
+// or a process that has changed its user), a dead process is assumed to have lost its id.
 bool has_lost_number(int descriptor) {
   if (descriptor < 0 || send_nothing(descriptor) == 0) return false;
-  const int error = errno;
-  if (is_in_proc(descriptor)) return is_reaped(descriptor);
-  return error == ESRCH || is_dead(descriptor);
+  if (errno == ESRCH) return true;
+  const FileState state = state_in_file(descriptor);
+  return state == FileState::of_no_process ? is_dead(descriptor) : state == FileState::reaped;
 }
 
 }  // namespace huddle

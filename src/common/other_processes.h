@@ -51,13 +51,13 @@ std::optional<ProcessStatus> process_status(std::string_view line);
 // The id of a reaped process may be reused. The descriptor of a process always refers to the same
 // process.
 
-// Opens a descriptor of a process: a pidfd, or the folder /proc/ID if there are no pidfds (Linux
+// Opens a descriptor of a process: a pidfd, or the file /proc/ID/stat if there are no pidfds (Linux
 // before 5.3, or a filter of system calls). If that fails, the result is not open, and errno is
-// ESRCH if there is no such process.
+// ESRCH if there is no such process, and EACCES if it exists but /proc does not show it.
 FileDescriptor open_process(pid_t process);
 
-// Returns whether the process of a descriptor is dead; false for -1 and for descriptors of files
-// outside /proc.
+// Returns whether the process of a descriptor is dead; false for -1 and for descriptors that do not
+// refer to a process.
 bool is_dead(int descriptor);
 
 // Returns whether the id of the descriptor's process may have been reused, which is impossible

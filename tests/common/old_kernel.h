@@ -15,7 +15,7 @@
 /*
  * Makes all system calls that were added since Linux 5.1 fail with ENOSYS, in this process and its
  * future children. Returns 0, or -1 if the filter is not permitted. These calls have numbers from
- * 424 (pidfd_send_signal) on all architectures.
+ * 424 (pidfd_send_signal) on x86-64 and Arm.
  */
 static inline int emulate_old_kernel(void) {
   struct sock_filter program[] = {

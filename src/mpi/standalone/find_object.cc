@@ -13,8 +13,6 @@
 namespace huddle {
 namespace {
 
-using FindObject = int (*)(void* address, dl_find_object* result);
-
 struct Search {
   std::uintptr_t address;
   dl_find_object* result;
@@ -51,11 +49,18 @@ int find_object(void* address, dl_find_object* result) noexcept {
 
 }  // namespace huddle
 
-// Uses the function of a newer glibc if there is one, because that needs no lock.
+namespace {
+
+// A newer glibc's own function needs no lock. It is looked up while this file is loaded, because
+// that takes the linker's lock, and exceptions may be thrown while others are held.
+const auto function_of_glibc =
+    reinterpret_cast<huddle::FindObject>(dlsym(RTLD_DEFAULT, "_dl_find_object"));
+
+}  // namespace
+
 extern "C" __attribute__((visibility("hidden"))) int _dl_find_object(
     void* address, dl_find_object* result) noexcept {
-  static const auto of_glibc =
-      reinterpret_cast<huddle::FindObject>(dlsym(RTLD_DEFAULT, "_dl_find_object"));
-  return of_glibc != nullptr ? of_glibc(address, result) : huddle::find_object(address, result);
+  return function_of_glibc != nullptr ? function_of_glibc(address, result)
+                                      : huddle::find_object(address, result);
 }
 #endif

@@ -100,6 +100,7 @@ std::shared_ptr<Peer> open_peer(const ProcessIdentity& me, const PeerAddress& ad
                       "another machine; start all ranks of a team on one machine",
                       address.process.pid));
     }
+    if (errno == EACCES) return nullptr;
     throw cannot_watch(errno);
   }
   const std::string path = fmt::format("/proc/{}/fd/{}", address.process.pid, address.descriptor);

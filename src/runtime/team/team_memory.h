@@ -142,7 +142,7 @@ class TeamMemory {
   void await_calls(std::uint32_t number);
   // Returns whether the rank has left the team, died or abandoned the team after an error.
   bool is_gone(int rank) const { return members_->is_gone(rank) || has_given_up(rank); }
-  // Returns a pidfd of the rank's process, or -1 for this one. Valid while this object lives.
+  // Returns a descriptor of the rank's process, or -1 for this one. Valid while this object lives.
   int process(int rank) const { return members_->process(rank); }
 
   // Collective allgather in shared memory. Returns the values by rank, valid until the next call.

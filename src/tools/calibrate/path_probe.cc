@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include <cstring>
 
 #include "common/error.h"
+#include "common/other_processes.h"
 #include "runtime/memory/copy.h"
 #include "tools/calibrate/repeat.h"
 
@@ -70,7 +70,7 @@ void PeerProcess::start(Idle idle) {
   close(pipe_ends[0]);
   if (is_ready) {
     pid_ = child;
-    watch_ = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+    watch_ = open_process(child);
     return;
   }
   if (child > 0) waitpid(child, nullptr, 0);

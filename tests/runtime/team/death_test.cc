@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "../../common/old_kernel.h"
 #include "common/error.h"
 #include "kills.h"
 #include "ranks.h"
@@ -60,6 +61,25 @@ TEST(Death, IsNoticedByAllWaitingRanks) {
     for (int rank = 0; rank < 4; ++rank) {
       EXPECT_EQ(ends[static_cast<std::size_t>(rank)].how, rank == victim ? How::killed : How::fine);
     }
+  }
+}
+
+// Linux 4.18 has no pidfds.
+TEST(Death, IsNoticedOnAnOldKernel) {
+  if (sanitizer_needs_descriptors) GTEST_SKIP() << why_skipped;
+  constexpr int victim = 1;
+  const auto ends = run_ranks(3, [](const Bootstrap& bootstrap) {
+    ASSERT_EQ(emulate_old_kernel(), 0);
+    Peers peers(new_arena());
+    const auto members = peers.join(bootstrap, 1000);
+    EXPECT_NO_THROW(members->check());
+    for (int rank = 0; rank < 3; ++rank) EXPECT_FALSE(members->is_gone(rank));
+    barrier(bootstrap);
+    if (bootstrap.rank == victim) raise(SIGKILL);
+    EXPECT_EQ(what_is_lost(*members), "rank 1 of the team has died; see its output for the reason");
+  });
+  for (int rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(ends[static_cast<std::size_t>(rank)].how, rank == victim ? How::killed : How::fine);
   }
 }
 

@@ -206,7 +206,7 @@ TEST(PeerAccess, ReadsOtherThreads) {
   }));
 }
 
-// A process id may be reused after its process has died, so a path gets a pidfd to check that.
+// A process id may be reused after its process has died, so a path gets a descriptor to check that.
 TEST(PeerAccess, MonitorsTheProcessesThatItReaches) {
   const auto watching = [](const single_copy::Owner& owner) {
     EXPECT_GE(owner.watch, 0);

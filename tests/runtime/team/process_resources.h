@@ -21,7 +21,7 @@ inline bool names_arena(const std::string& text) {
 
 struct ProcessResources {
   int arenas = 0;     // descriptors of arenas
-  int processes = 0;  // pidfds
+  int processes = 0;  // descriptors of processes
   int sockets = 0;
   int mappings = 0;  // of arenas
 
@@ -38,7 +38,7 @@ inline ProcessResources current_resources() {
     std::error_code gone;
     const std::string what = std::filesystem::read_symlink(entry, gone).string();
     now.arenas += names_arena(what);
-    now.processes += what.find("pidfd") != std::string::npos;
+    now.processes += what.find("pidfd") != std::string::npos || what.ends_with("/stat");
     now.sockets += what.find("socket:") != std::string::npos;
   }
   std::ifstream maps("/proc/self/maps");

@@ -23,10 +23,10 @@ static int is_watch(int number) {
   const ssize_t bytes = readlink(path, file, sizeof file - 1);
   if (bytes < 0) return 0;
   file[bytes] = '\0';
-  /* Without pidfds, the folder of the process in /proc is opened. */
+  /* Without pidfds, this file of the process is opened. */
   int end = 0;
   return strstr(file, "pidfd") != NULL ||
-         (sscanf(file, "/proc/%*d%n", &end) == 0 && end > 0 && file[end] == '\0');
+         (sscanf(file, "/proc/%*d/stat%n", &end) == 0 && end > 0 && file[end] == '\0');
 }
 
 /* Closes these descriptors, and reuses their numbers for `file` unless it is -1. Returns how many
