@@ -144,8 +144,9 @@ constexpr std::array settings_table = {
             .kind = Kind::size,
             .placeholder = "SIZE",
             .fallback = "1G",
-            .help = "maximum size of the shared arrays that fork() copies; a process with more "
-                    "stops sharing its arrays"},
+            .help =
+                "maximum size of the copies of shared arrays in all living children of fork(); a "
+                "process with more stops sharing its arrays"},
     Setting{
         .key = "threads",
         .kind = Kind::word,

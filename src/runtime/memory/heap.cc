@@ -159,6 +159,7 @@ bool Heap::free(void* block) noexcept {
   const CheckedBlock checked{at->first, at->second};
   used_bytes_ -= at->second;
   blocks_.erase(at);
+  stacks_.erase(stacks_.lower_bound(piece.offset), stacks_.lower_bound(piece.end()));
   try {
     if (care_ == Care::checked) {
       free_checked(checked, lock);
@@ -230,6 +231,17 @@ bool Heap::clear(Piece pages) noexcept {
   }();
   if (!return_to_system(pages, is_private)) return false;
   return !is_private || may_be_written(pages);
+}
+
+// If there is no memory for the record, a fork works unless it has to change the list of threads.
+void Heap::note_stack(const void* stack) noexcept {
+  if (mutex_.is_forking_here()) return;
+  try {
+    const std::scoped_lock lock(mutex_);
+    stacks_.insert(address_of(stack));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
 }
 
 std::size_t Heap::bytes_of(const void* block) const noexcept {

@@ -6,9 +6,9 @@
 // are allocated when they are first touched, on the NUMA node of the thread that touches them, like
 // any other memory.
 //
-// A child of fork() must not share the heap with its parent, so it gets a copy. If the heap
-// contains more than a limit, copying would take too long. The heap then stops being shared with
-// peers, and parent and child keep their blocks copy-on-write, like any other memory.
+// A child of fork() must not share the heap with its parent, so it gets a copy. If the copies of
+// all living children would exceed a limit, the heap stops being shared with peers instead. Its
+// blocks become private memory, which children inherit copy-on-write, like any other memory.
 #pragma once
 
 #include <pthread.h>
@@ -19,12 +19,14 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "common/file.h"
 #include "common/system.h"
 #include "runtime/memory/arena.h"
 #include "runtime/memory/arena_space.h"
+#include "runtime/memory/child_copies.h"
 #include "runtime/memory/cpu.h"
 #include "runtime/memory/heap_pages.h"
 
@@ -153,7 +155,7 @@ class Heap {
   enum class Care { usual, checked };
 
   // cap_bytes: maximum size; reserves address space, not memory. most_copied_bytes: maximum size of
-  // all blocks at which a fork copies them. Throws FailureError, or InputError if the cap is below
+  // the copies of all living children. Throws FailureError, or InputError if the cap is below
   // two pages.
   explicit Heap(std::size_t cap_bytes, std::size_t most_copied_bytes = usual_most_copied_bytes,
                 Care care = Care::usual);
@@ -191,6 +193,11 @@ class Heap {
   // Upper bound of the memory in use: allocated blocks plus memory that is kept for later blocks.
   std::size_t held_bytes() const;
 
+  // Records that a thread gets a stack in a block of the heap. Until that block is freed, each fork
+  // ends the sharing of the heap: in the child, the C library changes its list of threads, which
+  // lies in their stacks, before after_fork_in_child() can copy the blocks.
+  void note_stack(const void* stack) noexcept;
+
   // Fork handlers for pthread_atfork(). Between before_fork() and the handler after the fork,
   // allocations of the forking thread fail, and its free() has no effect. The child copies all
   // blocks in after_fork_in_child(), and the parent continues only after that. If the stack of the
@@ -206,8 +213,8 @@ class Heap {
     bool was_used = false;  // if true, its content is undefined
   };
 
-  // Selects how a fork treats the pages of the heap.
-  enum class AtFork { nothing, copy, freeze };
+  // Selects how a child gets the blocks.
+  enum class AtFork { inherit, copy };
 
   using Lock = std::unique_lock<ForkMutex>;
   using Backing = ArenaSpace::Backing;
@@ -226,13 +233,16 @@ class Heap {
   Piece in_file(Piece piece) const { return {piece.offset - begin(), piece.bytes}; }
 
   bool holds_stack_of_caller() const;
-  void freeze_before_fork();
+  bool holds_a_stack() const { return holds_stack_of_caller() || !stacks_.empty(); }
+  void unshare_because_of_stack();
   AtFork choose_at_fork();
-  bool stop_sharing();
+  AtFork prepare_copy();
+  bool unshare();
+  bool end_sharing();
   bool map_all_anew() const;
-  bool fill_child() const;
   bool copy_blocks() const;
-  bool freeze_blocks() const;
+  bool make_blocks_private() const;
+  void move_blocks_out_of_file() const;
   template <class Act>
   bool for_each_run(const Act& act) const;
   template <class Act>
@@ -253,8 +263,10 @@ class Heap {
   std::size_t file_bytes_ = 0;
   bool is_private_ = false;  // the pages are private to this process
   std::deque<Piece> freed_;  // with `checked`: freed pages that must not be accessed, oldest first
-  AtFork at_fork_ = AtFork::nothing;
+  std::set<std::size_t> stacks_;  // addresses of the stacks of threads in blocks
+  AtFork at_fork_ = AtFork::inherit;
   ForkLine line_;
+  ChildCopies copies_;
 };
 
 }  // namespace huddle::memory

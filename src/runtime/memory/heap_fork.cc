@@ -2,28 +2,22 @@
 // Copyright the huddle contributors
 //
 // Fork support of the heap. The kernel excludes the heap's pages from every child (MADV_DONTFORK),
-// so that no child can write to them; a child of fork() gets pages of its own here. This code
-// allocates nothing, because fork handlers of other libraries may hold locks that an allocation
-// needs.
+// so that no child can write to them; a child of fork() gets pages of its own here, or the parent
+// makes its pages private before the fork. This code allocates nothing, because fork handlers of
+// other libraries may hold locks that an allocation needs.
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
-#include <climits>
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
 #include <string_view>
 
 #include "common/arithmetic.h"
@@ -32,6 +26,7 @@
 #include "runtime/memory/heap.h"
 #include "runtime/memory/heap_pages.h"
 #include "runtime/memory/page_buffer.h"
+#include "runtime/memory/process_tables.h"
 
 namespace huddle::memory {
 
@@ -59,79 +54,6 @@ void ForkLine::notify_parent() noexcept {
   childs_ = FileDescriptor();
 }
 
-// Wakes the threads of this process that wait on a shared futex in these pages, so that they read
-// its value and wait again. Needed when the pages stop being shared: the kernel identifies such a
-// futex by the file of its page, so that after the change FUTEX_WAKE would not find a thread that
-// already waits. pthread_join() waits on such a futex, in the control block of the other thread.
-// Allocates nothing.
-// Requires: the offset of `pages` is an address; the pages were mapped from the beginning of the
-// file.
-void wake_futex_waiters(Piece pages, int file) noexcept;
-
-namespace {
-
-// Removes and returns the next number of the line. In base 16, skips a prefix "0x".
-std::optional<std::uint64_t> take_number(std::string_view& line, int base) {
-  constexpr int hexadecimal = 16;
-  if (base == hexadecimal && line.starts_with("0x")) line.remove_prefix(2);
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number, base);
-  if (error != std::errc()) return std::nullopt;
-  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
-  if (line.starts_with(' ')) line.remove_prefix(1);
-  return number;
-}
-
-// Returns the address of the shared futex on which the thread waits, if any. `tasks` is a
-// descriptor of /proc/self/task; the file "syscall" of a thread contains the number and the
-// arguments of the system call in which the thread sleeps.
-std::optional<std::size_t> awaited_futex(int tasks, const char* thread) {
-  constexpr std::string_view name = "/syscall";
-  const std::string_view number(thread);
-  std::array<char, 64> path{};
-  if (number.size() + name.size() >= path.size()) return std::nullopt;
-  std::copy(name.begin(), name.end(), std::copy(number.begin(), number.end(), path.begin()));
-  const FileDescriptor file(openat(tasks, path.data(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 256> text{};
-  const ssize_t bytes = read(file.number(), text.data(), text.size());
-  if (bytes <= 0) return std::nullopt;
-  std::string_view line(text.data(), static_cast<std::size_t>(bytes));
-  if (take_number(line, 10) != SYS_futex) return std::nullopt;
-  const auto address = take_number(line, 16);
-  const auto operation = take_number(line, 16);
-  const bool is_shared = operation && (*operation & FUTEX_PRIVATE_FLAG) == 0;
-  return is_shared ? address : std::nullopt;
-}
-
-// Wakes all threads that wait on the shared futex at offset `place` of the file. Works through a
-// new mapping of the page, because the kernel identifies the futex by file and offset.
-void wake(std::size_t place, int file) {
-  const std::size_t page = round_down(place, page_bytes());
-  void* const mapped = mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file,
-                            static_cast<off_t>(page));
-  if (mapped == MAP_FAILED) return;
-  syscall(SYS_futex, static_cast<std::byte*>(mapped) + (place - page), FUTEX_WAKE, INT_MAX, nullptr,
-          nullptr, 0);
-  munmap(mapped, page_bytes());
-}
-
-}  // namespace
-
-void wake_futex_waiters(Piece pages, int file) noexcept {
-  const FileDescriptor tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  alignas(dirent64) std::array<char, 1024> entries{};
-  ssize_t bytes = 0;
-  while ((bytes = getdents64(tasks.number(), entries.data(), entries.size())) > 0) {
-    for (ssize_t at = 0; at < bytes;) {
-      const auto* const entry = reinterpret_cast<const dirent64*>(entries.data() + at);
-      at += entry->d_reclen;
-      const auto futex = awaited_futex(tasks.number(), entry->d_name);
-      if (!futex || *futex < pages.offset || *futex >= pages.end()) continue;
-      wake(*futex - pages.offset, file);
-    }
-  }
-}
-
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -140,6 +62,10 @@ using Clock = std::chrono::steady_clock;
 // large buffers takes, but an acceptable delay if another thread of this process is blocked in a
 // collective.
 constexpr std::chrono::milliseconds longest_wait_for_peers{500};
+
+// A multiple of the size of huge pages, which are returned to the system only as a whole. Small
+// compared with a heap that is worth moving.
+constexpr std::size_t moved_step_bytes = std::size_t{32} << 20;
 
 void say(std::string_view sentence) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, sentence.data(), sentence.size());
@@ -189,37 +115,26 @@ void Heap::before_fork() noexcept {
     // copy the mappings of memory that an adapter no longer uses. The child would then share those
     // pages, and map_all_anew() would fail.
     leave_out_of_children({begin(), view_.cap_bytes()});
-    if (holds_stack_of_caller()) freeze_before_fork();
+    if (holds_a_stack()) unshare_because_of_stack();
   }
   at_fork_ = choose_at_fork();
 }
 
 void Heap::after_fork_in_parent() noexcept {
-  switch (at_fork_) {
-    case AtFork::nothing:
-      break;
-    case AtFork::copy:
-      line_.wait_in_parent();
-      break;
-    case AtFork::freeze:
-      is_private_ = true;
-      freeze_blocks();
-      say("huddle: heap: the program forked with more than heap-fork-limit in the shared heap, so "
-          "this rank stops sharing the heap; raise that limit to avoid this\n");
-      break;
-  }
+  if (at_fork_ == AtFork::copy) line_.wait_in_parent();
   mutex_.unlock_after_fork();
 }
 
 void Heap::after_fork_in_child() noexcept {
-  if (at_fork_ != AtFork::nothing) {
-    if (!map_all_anew() || !(blocks_.empty() || fill_child())) give_up_child();
+  if (at_fork_ == AtFork::copy) {
+    if (!map_all_anew() || !(blocks_.empty() || copy_blocks())) give_up_child();
+    copies_.hold_in_child();
     line_.notify_parent();
-    file_.close();
     is_private_ = true;
-    state_.is_shared = false;
-    state_.calls = 0;
   }
+  file_.close();
+  state_.is_shared = false;
+  state_.calls = 0;
   mutex_.unlock_after_fork();
 }
 
@@ -232,43 +147,55 @@ bool Heap::holds_stack_of_caller() const {
   return holds(__builtin_frame_address(0)) || holds(thread);
 }
 
-// Makes all blocks private to this process, so that the child inherits them like any other memory.
-// Doing this only for the pages of the stack would not suffice: other blocks may share these pages,
-// and peers would read stale data from them. Releases the lock while it waits for other threads'
-// calls to end, because those may need the heap.
-void Heap::freeze_before_fork() {
+// Releases the lock while it waits for other threads' calls to end, because those may need the
+// heap.
+void Heap::unshare_because_of_stack() {
   const Clock::time_point deadline = Clock::now() + longest_wait_for_peers;
-  while (!is_private_ && file_.is_there()) {
-    if (stop_sharing()) {
-      is_private_ = freeze_blocks();
-      break;
-    }
-    if (Clock::now() >= deadline) break;
+  while (!is_private_ && file_.is_there() && !unshare() && Clock::now() < deadline) {
     mutex_.unlock_after_fork();
     sched_yield();
     mutex_.lock_for_fork();
   }
   say(is_private_
-          ? "huddle: heap: the program forked on a thread whose stack is in the shared heap, so "
-            "this rank stops sharing the heap; fork from another thread to avoid this\n"
-          : "huddle: heap: the program forked on a thread whose stack is in the shared heap, while "
-            "other ranks used the heap, so the child cannot run; fork from another thread\n");
+          ? "huddle: heap: the program forked while a thread has its stack in the shared heap, so "
+            "this rank stops sharing the heap; allocate stacks with mmap() to avoid this\n"
+          : "huddle: heap: the program forked while a thread has its stack in the shared heap and "
+            "other ranks used the heap, so the child may crash; allocate stacks with mmap()\n");
 }
 
+// The child inherits blocks that are private like any other memory.
 Heap::AtFork Heap::choose_at_fork() {
-  if (is_private_) return AtFork::nothing;  // inherited like any other memory
-  if (blocks_.empty() || !file_.is_there()) return AtFork::copy;
-  const bool is_too_much = std::min(used_bytes_, file_.memory_bytes()) > most_copied_bytes_;
-  if ((is_too_much || !line_.open()) && stop_sharing()) return AtFork::freeze;
-  if (is_too_much) line_.open();
-  return AtFork::copy;
+  if (is_private_) return AtFork::inherit;
+  return blocks_.empty() || !file_.is_there() ? AtFork::copy : prepare_copy();
+}
+
+Heap::AtFork Heap::prepare_copy() {
+  const std::size_t bytes = std::min(used_bytes_, file_.memory_bytes());
+  const std::size_t living_bytes = copies_.living_bytes();
+  const bool is_counted = copies_.expect(bytes);
+  const bool is_too_much = !is_counted || living_bytes + bytes > most_copied_bytes_;
+  const bool can_wait = line_.open();
+  if ((!is_too_much && can_wait) || !unshare()) return AtFork::copy;
+  line_ = ForkLine();
+  say("huddle: heap: the program forked with more than heap-fork-limit in the shared heap and in "
+      "copies of living children, so this rank stops sharing the heap; raise that limit to avoid "
+      "this\n");
+  return AtFork::inherit;
+}
+
+// Makes all blocks private, unless peers may be using the heap. Returns whether it did.
+bool Heap::unshare() {
+  if (!end_sharing()) return false;
+  is_private_ = make_blocks_private();
+  state_.is_shared = !is_private_;
+  return is_private_;
 }
 
 // Ends the sharing, unless peers may be using the heap; returns whether it did. Also returns the
 // memory between the blocks to the system, so that it is not copied. A call increments `calls` and
 // then reads `is_shared`; this function stores `is_shared` and then reads `calls`. So at least one
 // of them sees the other's store.
-bool Heap::stop_sharing() {
+bool Heap::end_sharing() {
   state_.is_shared = false;
   if (state_.calls == 0) {
     for_each_gap([this](Piece gap) { file_.return_to_system(in_file(gap)); });
@@ -281,12 +208,8 @@ bool Heap::stop_sharing() {
 // Reserves the address range in a child, which has not inherited the mapping.
 bool Heap::map_all_anew() const { return hold_addresses({begin(), view_.cap_bytes()}); }
 
-bool Heap::fill_child() const {
-  if (!file_.is_there()) return false;
-  return at_fork_ == AtFork::copy ? copy_blocks() : freeze_blocks();
-}
-
 bool Heap::copy_blocks() const {
+  if (!file_.is_there()) return false;
   if (!may_be_written({begin(), end_of_blocks() - begin()})) return false;
   return for_each_run([this](Piece run) {
     return for_each_touched_part(file_.descriptor(), in_file(run), [this](Piece part) {
@@ -295,15 +218,35 @@ bool Heap::copy_blocks() const {
   });
 }
 
-// Maps the blocks privately; called in the parent and in the child. From then on neither process
-// writes to the file, and each sees only its own writes.
-bool Heap::freeze_blocks() const {
-  const std::size_t end = end_of_blocks();
-  if (!map_own_view({begin(), end - begin()}, file_.descriptor())) return false;
-  drop_pages({end, begin() + view_.cap_bytes() - end});
+// Maps the blocks privately, with the attributes that the program has set for their pages. From
+// then on the process does not write to the file.
+bool Heap::make_blocks_private() const {
+  const Piece blocks{begin(), end_of_blocks() - begin()};
+  const PageAttributes attributes(blocks);
+  if (!map_own_view(blocks, attributes.widest_protection(), file_.descriptor())) return false;
+  attributes.restore();
+  drop_pages({blocks.end(), begin() + view_.cap_bytes() - blocks.end()});
   for_each_gap(drop_pages);
-  wake_futex_waiters({begin(), end - begin()}, file_.descriptor());
+  wake_futex_waiters(blocks, file_.descriptor());
+  if (!attributes.may_have_devices()) move_blocks_out_of_file();
   return true;
+}
+
+// Copies the file's pages to private memory and returns them to the system, in steps, so that both
+// together never need much more memory than before. A step that fails stays in the file, and its
+// pages are copied when they are written.
+void Heap::move_blocks_out_of_file() const {
+  for_each_run([this](Piece run) {
+    return for_each_touched_part(file_.descriptor(), in_file(run), [this](Piece part) {
+      for (std::size_t at = part.offset; at < part.end();) {
+        const Piece step{
+            at, std::min(round_down(at + moved_step_bytes, moved_step_bytes), part.end()) - at};
+        if (copy_from_file({begin() + step.offset, step.bytes})) file_.return_to_system(step);
+        at = step.end();
+      }
+      return true;
+    });
+  });
 }
 
 // Calls act(run) for each run of consecutive pages that contain blocks, in address order. Stops and

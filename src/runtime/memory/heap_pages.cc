@@ -41,8 +41,16 @@ bool may_be_written(Piece pages) noexcept {
   return pages.bytes == 0 || mprotect(address_of(pages), pages.bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
-bool map_own_view(Piece pages, int file) noexcept {
-  return map(pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file);
+bool map_own_view(Piece pages, int protection, int file) noexcept {
+  return map(pages, protection, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file);
+}
+
+#ifndef MADV_POPULATE_WRITE
+constexpr int MADV_POPULATE_WRITE = 23;
+#endif
+
+bool copy_from_file(Piece pages) noexcept {
+  return madvise(address_of(pages), pages.bytes, MADV_POPULATE_WRITE) == 0;
 }
 
 bool drop_pages(Piece pages) noexcept { return map(pages, PROT_NONE, anonymous | MAP_FIXED, -1); }

@@ -22,7 +22,11 @@ bool hold_addresses(Piece pages) noexcept;
 bool may_be_written(Piece pages) noexcept;
 // Atomically replaces the mapping of the pages with a private mapping of the file from its
 // beginning.
-bool map_own_view(Piece pages, int file) noexcept;
+bool map_own_view(Piece pages, int protection, int file) noexcept;
+// Gives the process its own copy of each page of a private mapping of a file. Fails if a page may
+// not be written, memory is exhausted, or the kernel is older than Linux 5.14. Other threads may
+// use the pages meanwhile.
+bool copy_from_file(Piece pages) noexcept;
 // Returns the memory of the pages to the system, but keeps the addresses reserved. Has no effect if
 // it fails.
 bool drop_pages(Piece pages) noexcept;

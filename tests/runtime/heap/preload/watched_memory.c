@@ -74,7 +74,8 @@ static int is_announced(uintptr_t address) {
   return 0;
 }
 
-/* Returns one byte per page of the block: whether it is mapped and present. */
+/* Returns one byte per page of the block: 0 if it is not mapped or not present, else 1 for a page
+ * of the process and 2 for a page of a file. */
 static unsigned char* pages_there(const char* block, size_t bytes) {
   const size_t pages = bytes / page;
   uint64_t* entries = mmap(NULL, pages * sizeof *entries, PROT_READ | PROT_WRITE,
@@ -85,7 +86,8 @@ static unsigned char* pages_there(const char* block, size_t bytes) {
   const ssize_t all = (ssize_t)(pages * sizeof *entries);
   const off_t from = (off_t)((uintptr_t)block / page * sizeof *entries);
   if (pread(file, entries, (size_t)all, from) != all) exit(77);
-  for (size_t i = 0; i < pages; ++i) there[i] = entries[i] >> 63 & 1;
+  for (size_t i = 0; i < pages; ++i)
+    there[i] = (entries[i] >> 63 & 1) + (entries[i] >> 63 & entries[i] >> 61 & 1);
   close(file);
   return there;
 }
@@ -113,13 +115,14 @@ static void before(struct block* block) {
   block->there = pages_there(first_page(block), block->bytes);
 }
 
-/* Returns how many pages have disappeared since before(). Exits if one was not announced. */
+/* Returns how many pages have disappeared or been replaced since before(). Exits if one was not
+ * announced. */
 static size_t gone(const char* how, const struct block* block) {
   unsigned char* const now = pages_there(first_page(block), block->bytes);
   size_t missing = 0;
   size_t silent = 0;
   for (size_t i = 0; i < block->bytes / page; ++i) {
-    if (!block->there[i] || now[i]) continue;
+    if (!block->there[i] || now[i] == block->there[i]) continue;
     ++missing;
     silent += !is_announced((uintptr_t)first_page(block) + i * page);
   }
