@@ -4,7 +4,6 @@
 // The allocation functions that replace those of the C library. The C++ library's new and delete
 // call malloc and free.
 #include <malloc.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -31,13 +30,8 @@ bool is_on_page(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address) % huddle::memory::page_bytes() == 0;
 }
 
-// Registers the fork handlers before any thread can fork, and before other libraries register
-// theirs. After a fork, handlers run in the order of registration, so the heap copies its blocks to
-// the child while the other libraries still hold the locks that protect their data.
 [[gnu::constructor(101)]] void set_up() {
-  pthread_atfork([] { process_malloc.before_fork(); },
-                 [] { process_malloc.after_fork_in_parent(); },
-                 [] { process_malloc.after_fork_in_child(); });
+  process_malloc.register_fork_handlers();
   huddle::heap::start_at_once_if_asked();
 }
 

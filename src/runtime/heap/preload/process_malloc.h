@@ -118,6 +118,10 @@ class ProcessMalloc {
   // when the process ends.
   void check_freed() const noexcept;
 
+  // Registers the fork handlers, unless it has done so before.
+  void register_fork_handlers() noexcept;
+  // Records the stack that a thread gets, which may lie in a block of the heap.
+  void note_stack(const void* stack) noexcept;
   // Fork handlers; see memory::Heap.
   void before_fork() noexcept;
   void after_fork_in_parent() noexcept;
@@ -141,8 +145,9 @@ class ProcessMalloc {
 
   Next next_;
   std::atomic<Large*> large_{nullptr};  // null: not started
-  std::mutex starting_;                 // guards the members below
-  bool is_answered_ = false;            // start() has run; its result is final
+  std::atomic<bool> has_fork_handlers_{false};
+  std::mutex starting_;       // guards the members below
+  bool is_answered_ = false;  // start() has run; its result is final
   huddle_heap told_{};
   std::array<char, 256> refusal_{};
   alignas(Large) std::array<std::byte, sizeof(Large)> place_{};

@@ -24,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include "early_handlers.h"
 #include "runtime/heap/start.h"
 
 namespace huddle::heap {
@@ -260,6 +261,17 @@ TEST(MallocForkAboveTheCap, EndsSharing) {
   EXPECT_TRUE(child_finds([&] { return holds_only(block.get(), large_bytes, 1); }));
 }
 
+TEST(MallocFork, KeepsSharingAfterStackWasFreed) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  Block stack = block_of(std::aligned_alloc(page, 256 * kibibyte));
+  ASSERT_EQ(pthread_attr_setstack(&attributes, stack.get(), 256 * kibibyte), 0);
+  pthread_attr_destroy(&attributes);
+  stack.reset();
+  expect_two_worlds(large_bytes);
+  EXPECT_TRUE(facts().state->is_shared);
+}
+
 TEST(MallocFork, KeepsSharingWhilePeersUsePages) {
   facts().state->calls = 1;
   expect_two_worlds(over_fork_bytes);
@@ -328,6 +340,33 @@ TEST(MallocForkOnThread, WorksIfStackIsFromMalloc) {
   EXPECT_FALSE(facts().state->is_shared);
 }
 
+// The C library changes its list of threads, which lies in their stacks, in the child before any
+// fork handler.
+TEST(MallocForkBesideThread, WorksIfItsStackIsFromMalloc) {
+  constexpr int threads = 3;
+  std::vector<Block> stacks;
+  std::vector<pthread_t> sleepers(threads);
+  std::array<int, 2> wake{};
+  ASSERT_EQ(pipe(wake.data()), 0);
+  for (pthread_t& sleeper : sleepers) {
+    stacks.push_back(block_of(std::aligned_alloc(page, stack_bytes)));
+    ASSERT_TRUE(is_in_heap(stacks.back().get()));
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    ASSERT_EQ(pthread_attr_setstack(&attributes, stacks.back().get(), stack_bytes), 0);
+    const auto sleep = [](void* pipe_end) -> void* {
+      char word = 0;
+      return read(*static_cast<int*>(pipe_end), &word, 1) == 0 ? nullptr : pipe_end;
+    };
+    ASSERT_EQ(pthread_create(&sleeper, &attributes, sleep, wake.data()), 0);
+    pthread_attr_destroy(&attributes);
+  }
+  fork_here();
+  EXPECT_FALSE(facts().state->is_shared);
+  close(wake[1]);
+  for (const pthread_t sleeper : sleepers) EXPECT_EQ(pthread_join(sleeper, nullptr), 0);
+}
+
 TEST(MallocForkInContext, WorksIfStackIsFromMalloc) {
   const Block stack = block_of(std::malloc(stack_bytes));
   ASSERT_TRUE(is_in_heap(stack.get()));
@@ -351,7 +390,17 @@ TEST(MallocFork, SystemAndPopenDoNotCopy) {
   EXPECT_TRUE(facts().state->is_shared);
 }
 
-// These handlers are registered after the heap's. For earlier ones see heap_fork_test.cc.
+// early_handlers.cc registers these handlers in a constructor that runs before those of preloaded
+// libraries.
+TEST(MallocFork, HandlersOfEarlierLibrariesCanUseBlocks) {
+  const Block block = filled(large_bytes, 1);
+  watch_in_fork_handlers(block.get(), large_bytes);
+  EXPECT_TRUE(child_finds([&] { return holds_only(block.get(), large_bytes, 2); }));
+  watch_in_fork_handlers(nullptr, 0);
+  EXPECT_TRUE(holds_only(block.get(), large_bytes, 1));
+}
+
+// These handlers are registered after the heap's.
 TEST(MallocFork, LaterHandlersCanAllocate) {
   static std::vector<Block> blocks;
   const auto handler = [] {
