@@ -165,14 +165,37 @@ bool Heap::free(void* block) noexcept {
       free_checked(checked, lock);
       return true;
     }
-    const Piece part = space_.give(Backing::memory, piece);
-    // The limit grows with the memory in blocks: a program that uses little memory returns most of
-    // what it frees, and one that uses much does not fault the same pages in repeatedly.
-    if (space_.free_bytes(Backing::memory) > idle_limit(piece.bytes, used_bytes_)) {
-      return_pages_of({&part, 1}, lock);
-    }
+    give_memory(piece, lock);
   } catch (const std::bad_alloc&) {
     // The block is leaked, because there is no memory to record that it is free.
+  }
+  return true;
+}
+
+// Makes memory that is no longer in a block a free part. The limit grows with the memory in blocks:
+// a program that uses little memory returns most of what it frees, and one that uses much does not
+// fault the same pages in repeatedly.
+void Heap::give_memory(Piece piece, Lock& lock) {
+  const Piece part = space_.give(Backing::memory, piece);
+  if (space_.free_bytes(Backing::memory) > idle_limit(piece.bytes, used_bytes_)) {
+    return_pages_of({&part, 1}, lock);
+  }
+}
+
+bool Heap::shrink(void* block, std::size_t bytes) noexcept {
+  if (care_ == Care::checked || mutex_.is_forking_here()) return false;
+  Lock lock(mutex_);
+  const auto at = blocks_.find(address_of(block));
+  if (at == blocks_.end()) return false;
+  const Piece old{at->first, at->second};
+  const std::size_t kept = round_up(bytes, least_alignment);
+  if (kept >= old.bytes) return true;
+  at->second = kept;
+  used_bytes_ -= old.bytes - kept;
+  try {
+    give_memory({old.offset + kept, old.bytes - kept}, lock);
+  } catch (const std::bad_alloc&) {
+    return true;  // the rest is leaked, because there is no memory to record that it is free
   }
   return true;
 }

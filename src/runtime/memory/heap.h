@@ -174,6 +174,10 @@ class Heap {
   // Extends the block in place to `bytes` bytes. Returns false, with no effect, if that is not
   // possible, for example because another block follows.
   bool grow(void* block, std::size_t bytes) noexcept;
+  // Reduces the block in place to `bytes` bytes, rounded up. Returns false, with no effect, if that
+  // is not possible.
+  // Requires: 0 < bytes <= bytes_of(block).
+  bool shrink(void* block, std::size_t bytes) noexcept;
   // Returns the memory of these pages to the system; they read as zeros until they are written.
   // Returns false if the system cannot do that, with errno set.
   // Requires: whole pages of blocks of this heap.
@@ -226,6 +230,7 @@ class Heap {
   bool reach(Piece piece);
   Piece piece_of(std::size_t address, std::size_t bytes) const;
   void* allocate_checked(std::size_t bytes, std::size_t alignment, Content content);
+  void give_memory(Piece piece, Lock& lock);
   void free_checked(const CheckedBlock& block, Lock& lock);
   void use_freed_again();
   void look_at(Piece freed) const noexcept;

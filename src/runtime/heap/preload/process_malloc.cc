@@ -105,6 +105,10 @@ constinit ProcessMalloc process_malloc;
 
 namespace {
 
+// A block of at least this size is moved in steps. The heap keeps as much free memory anyway.
+constexpr std::size_t least_bytes_in_steps = std::size_t{64} << 20;
+constexpr std::size_t copied_step_bytes = std::size_t{16} << 20;
+
 // Restores errno: the program must not see the errors of the heap's system calls.
 class ErrnoKept {
  public:
@@ -142,6 +146,11 @@ void ProcessMalloc::give(Large& large, void* block) noexcept {
 bool ProcessMalloc::grow(Large& large, void* block, std::size_t bytes) noexcept {
   const ErrnoKept kept;
   return large.heap.grow(block, bytes);
+}
+
+bool ProcessMalloc::shrink(Large& large, void* block, std::size_t bytes) noexcept {
+  const ErrnoKept kept;
+  return large.heap.shrink(block, bytes);
 }
 
 bool ProcessMalloc::has_pages(const void* first, std::size_t bytes) const noexcept {
@@ -194,7 +203,23 @@ void* ProcessMalloc::realloc(void* block, std::size_t bytes) noexcept {
                                     : move_to_heap(*large, block, bytes);
 }
 
-// Resizes a block of the heap. The block stays in place if its new size fills at least half of it.
+// Copies the content of a block that will be freed. Returns the memory of a large block to the
+// system behind the copy, so that both blocks together need little more than the new one.
+void ProcessMalloc::move_content(Large& large, void* to, void* block, std::size_t bytes) noexcept {
+  const ErrnoKept kept;
+  const std::size_t step = bytes < least_bytes_in_steps ? bytes : copied_step_bytes;
+  for (std::size_t done = 0; done < bytes; done += step) {
+    const std::size_t part = std::min(step, bytes - done);
+    auto* const from = static_cast<std::byte*>(block) + done;
+    std::memcpy(static_cast<std::byte*>(to) + done, from, part);
+    const memory::Piece pages =
+        memory::whole_pages_of({reinterpret_cast<std::uintptr_t>(from), part});
+    if (step < bytes && pages.bytes > 0) large.heap.clear(pages);
+  }
+}
+
+// Resizes a block of the heap. The block stays in place if it shrinks or the memory behind it is
+// free; in the first case it keeps memory that is less than half of it.
 void* ProcessMalloc::move_from_heap(Large& large, void* block, std::size_t bytes) noexcept {
   const std::size_t room = large.heap.bytes_of(block);
   if (room == 0) {
@@ -203,10 +228,11 @@ void* ProcessMalloc::move_from_heap(Large& large, void* block, std::size_t bytes
         "allocated block; debug the program with HUDDLE_HEAP=check\n");
   }
   if (bytes <= room && bytes >= std::max(room / 2, large.least_bytes)) return block;
+  if (bytes <= room && bytes >= large.least_bytes && shrink(large, block, bytes)) return block;
   if (bytes > room && grow(large, block, bytes)) return block;
   void* const moved = bytes == 0 ? nullptr : malloc(bytes);
   if (moved == nullptr && bytes > 0) return nullptr;  // the block is unchanged
-  if (moved != nullptr) std::memcpy(moved, block, std::min(bytes, room));
+  if (moved != nullptr) move_content(large, moved, block, std::min(bytes, room));
   give(large, block);
   return moved;
 }

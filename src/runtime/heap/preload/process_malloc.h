@@ -139,6 +139,8 @@ class ProcessMalloc {
                     memory::Heap::Content content = memory::Heap::Content::any) noexcept;
   static void give(Large& large, void* block) noexcept;
   static bool grow(Large& large, void* block, std::size_t bytes) noexcept;
+  static bool shrink(Large& large, void* block, std::size_t bytes) noexcept;
+  static void move_content(Large& large, void* to, void* block, std::size_t bytes) noexcept;
   void* move_from_heap(Large& large, void* block, std::size_t bytes) noexcept;
   void* move_to_heap(Large& large, void* block, std::size_t bytes) noexcept;
   void open(const huddle_heap_request& request);

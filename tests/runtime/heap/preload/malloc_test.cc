@@ -18,9 +18,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -178,6 +180,49 @@ TEST(Malloc, FailedReallocKeepsBlock) {
   const volatile std::size_t too_much = PTRDIFF_MAX;
   EXPECT_EQ(seen(std::realloc(block.get(), too_much)), nullptr);
   EXPECT_TRUE(holds_only(block.get(), large_bytes, 3));
+}
+
+bool is_checked() {
+  const char* const setting = std::getenv("HUDDLE_HEAP");
+  return setting != nullptr && std::string(setting) == "check";
+}
+
+// Returns the largest memory that the process has had since the last call of forget_peak().
+std::size_t peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  std::size_t kibibytes = 0;
+  for (std::string word; status >> word;) {
+    if (word == "VmHWM:") status >> kibibytes;
+  }
+  return kibibytes * kibibyte;
+}
+bool forget_peak() {
+  return static_cast<bool>(std::ofstream("/proc/self/clear_refs") << 5 << std::flush);
+}
+
+TEST(Malloc, ReallocOfLargeBlockNeedsLittleMoreThanNewBlock) {
+  constexpr std::size_t old_bytes = 200 * mebibyte;
+  constexpr std::size_t new_bytes = 220 * mebibyte;
+  Block block = filled(old_bytes, 3);
+  const Block neighbour = filled(old_bytes, 4);
+  if (is_checked()) GTEST_SKIP() << "fills new blocks before they are used";
+  const unsigned char* const old_place = block.get();
+  if (!forget_peak()) GTEST_SKIP() << "the kernel does not reset the peak";
+  const std::size_t before = peak_bytes();
+  block = block_of(std::realloc(block.release(), new_bytes));
+  EXPECT_LT(peak_bytes(), before + old_bytes / 2);
+  EXPECT_TRUE(holds_only(block.get(), old_bytes, 3));
+  EXPECT_TRUE(holds_only(neighbour.get(), old_bytes, 4));
+  EXPECT_TRUE(block.get() != old_place) << "it was not moved";
+}
+
+TEST(Malloc, ReallocShrinksInPlace) {
+  Block block = filled(10 * mebibyte, 3);
+  unsigned char* const before = block.get();
+  block = block_of(std::realloc(block.release(), mebibyte));
+  EXPECT_TRUE(is_checked() || block.get() == before);
+  EXPECT_TRUE(holds_only(block.get(), mebibyte, 3));
+  EXPECT_LT(malloc_usable_size(block.get()), 2 * mebibyte);
 }
 
 // Returns whether dropped pages read zeros. Requires: the block begins on a page.
