@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -74,6 +75,36 @@ std::uint64_t hexadecimal(std::string_view text) {
   return value;
 }
 
+// Fields of a line of /proc/PID/maps: "55d0c000-55d0e000 rw-p 00000000 fe:00 12345   /path".
+constexpr std::size_t range_field = 0, access_field = 1, path_field = 5;
+
+bool begins_with_any(std::string_view path, std::span<const std::string_view> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [path](std::string_view one) { return path.starts_with(one); });
+}
+
+// Returns whether the path of a shared mapping is that of memory without a file on a disk:
+// anonymous, POSIX, of memfd_create(), or System V. The program may give POSIX memory another path.
+bool is_shared_memory(std::string_view path) {
+  using namespace std::literals;
+  constexpr std::array prefixes = {"/dev/zero"sv, "/dev/shm/"sv, "/memfd:"sv, "/SYSV"sv};
+  return begins_with_any(path, prefixes);
+}
+
+bool is_device(std::string_view path) {
+  using namespace std::literals;
+  constexpr std::array prefixes = {"/dev/"sv, "[v"sv, "anon_inode:"sv};
+  return begins_with_any(path, prefixes);
+}
+
+// Returns whether writes to the mapping can be made visible. `fields`: at least path_field.
+bool is_observed(const std::vector<std::string>& fields) {
+  const std::string_view path =
+      fields.size() > path_field ? std::string_view(fields[path_field]) : std::string_view();
+  if (fields[access_field] == "rw-p") return !is_device(path);
+  return fields[access_field] == "rw-s" && is_shared_memory(path);
+}
+
 }  // namespace
 
 AddressRange range_from(std::string_view text) {
@@ -82,15 +113,11 @@ AddressRange range_from(std::string_view text) {
 }
 
 std::vector<AddressRange> writable_ranges(const std::vector<std::string>& maps) {
-  constexpr std::size_t range = 0, access = 1, path = 5;
   std::vector<AddressRange> ranges;
   for (const std::string& line : maps) {
-    // "55d0c000-55d0e000 rw-p 00000000 fe:00 12345   /path"
     const std::vector<std::string> fields = words(line);
-    if (fields.size() < path || fields[access] != "rw-p") continue;
-    const bool is_named = fields.size() > path;
-    if (is_named && (fields[path].starts_with("/dev/") || fields[path].starts_with("[v"))) continue;
-    const AddressRange found = range_from(fields[range]);
+    if (fields.size() < path_field || !is_observed(fields)) continue;
+    const AddressRange found = range_from(fields[range_field]);
     if (found.end > found.start) ranges.push_back(found);
   }
   return ranges;
@@ -269,14 +296,6 @@ int Protection::rearm(int budget) {
 
 namespace {
 
-bool is_memory(std::string_view path) {
-  constexpr std::array devices = {std::string_view("/dev/shm/"), std::string_view("/dev/zero")};
-  if (path.starts_with("anon_inode:")) return false;
-  return !path.starts_with("/dev/") ||
-         std::any_of(devices.begin(), devices.end(),
-                     [path](std::string_view one) { return path.starts_with(one); });
-}
-
 std::uint64_t huge_bytes_in(int pagemap, const AddressRange& range) {
   std::uint64_t bytes = 0;
   for (std::uint64_t from = range.start; from < range.end;) {
@@ -306,14 +325,13 @@ void MemoryCensus::keep_most(const MemoryCensus& other) {
   huge_bytes = std::max(huge_bytes, other.huge_bytes);
 }
 
-std::uint64_t shared_mapping_bytes(const std::vector<std::string>& maps) {
-  constexpr std::size_t range = 0, access = 1, path = 5;
+std::uint64_t file_mapping_bytes(const std::vector<std::string>& maps) {
   std::uint64_t bytes = 0;
   for (const std::string& line : maps) {
     const std::vector<std::string> fields = words(line);
-    if (fields.size() < path || fields[access] != "rw-s") continue;
-    if (fields.size() > path && !is_memory(fields[path])) continue;
-    bytes += range_from(fields[range]).bytes();
+    if (fields.size() <= path_field || fields[access_field] != "rw-s") continue;
+    if (is_observed(fields) || is_device(fields[path_field])) continue;
+    bytes += range_from(fields[range_field]).bytes();
   }
   return bytes;
 }
@@ -321,7 +339,7 @@ std::uint64_t shared_mapping_bytes(const std::vector<std::string>& maps) {
 MemoryCensus count_memory(pid_t process) {
   const std::vector<std::string> maps = System().lines(fmt::format("/proc/{}/maps", process));
   MemoryCensus census{.resident_bytes = resident_bytes(process),
-                      .shared_bytes = shared_mapping_bytes(maps)};
+                      .shared_bytes = file_mapping_bytes(maps)};
   const FileDescriptor pagemap(
       ::open(fmt::format("/proc/{}/pagemap", process).c_str(), O_RDONLY | O_CLOEXEC));
   if (!pagemap.is_open()) return census;

@@ -30,8 +30,9 @@ struct AddressRange {
 // Parses the range of a line of /proc/PID/maps: "55d0c000-55d0e000".
 AddressRange range_from(std::string_view text);
 
-// Returns the ranges of /proc/PID/maps that the program may write to, except devices and memory
-// that it shares with other programs.
+// Returns the ranges of /proc/PID/maps that the program may write to, except devices and shared
+// mappings of files. Includes shared memory: the kernel protects its pages in this process only, so
+// that writes of other processes to the same memory are not visible.
 std::vector<AddressRange> writable_ranges(const std::vector<std::string>& maps);
 
 // A moving sample of a program's memory: a window on the concatenation of all its ranges. Several
@@ -119,8 +120,8 @@ class Protection {
 // Memory of a process whose sharing is not visible to write protection.
 struct MemoryCensus {
   std::uint64_t resident_bytes = 0;  // all memory; reads of it are not observed
-  std::uint64_t shared_bytes = 0;    // writable mappings that other processes may share
-  std::uint64_t huge_bytes = 0;      // private memory in huge pages
+  std::uint64_t shared_bytes = 0;    // writable shared mappings of files
+  std::uint64_t huge_bytes = 0;      // memory in huge pages
 
   // Keeps the larger value of each member.
   void keep_most(const MemoryCensus& other);
@@ -130,8 +131,8 @@ struct MemoryCensus {
 // Returns the current amounts. Takes a few nanoseconds per page that is not huge.
 MemoryCensus count_memory(pid_t process);
 
-// Returns the bytes of writable shared mappings in /proc/PID/maps, except devices and kernel
-// interfaces.
-std::uint64_t shared_mapping_bytes(const std::vector<std::string>& maps);
+// Returns the bytes of writable shared mappings of files in /proc/PID/maps, which are not observed.
+// Leaves out shared memory, devices and kernel interfaces.
+std::uint64_t file_mapping_bytes(const std::vector<std::string>& maps);
 
 }  // namespace huddle::threads

@@ -196,7 +196,7 @@ std::string unobserved_text(const threads::Unobserved& unobserved) {
                 "; --allow-sysctl observes some of them)"
           : "most reads of all memory (" + amount(&threads::MemoryCensus::resident_bytes) + ")";
   return fmt::format(
-      "not observed: {}; shared mappings ({}); huge pages ({}{}){}", reads,
+      "not observed: {}; shared mappings of files ({}); huge pages ({}{}){}", reads,
       amount(&threads::MemoryCensus::shared_bytes), amount(&threads::MemoryCensus::huge_bytes),
       unobserved.splits_huge ? ", except those that were split"
                              : "; --split-huge-pages splits them",

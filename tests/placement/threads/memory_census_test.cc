@@ -2,20 +2,23 @@
 // Copyright the huddle contributors
 #include "placement/threads/protection.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
 
+#include "../../common/scratch.h"
+#include "common/file.h"
 #include "huge_page_bytes.h"
 #include "placement/threads/page_faults.h"
 
 namespace huddle::threads {
 namespace {
 
-TEST(MemoryCensus, CountsWritableSharedMappings) {
-  const std::uint64_t bytes = shared_mapping_bytes({
+TEST(MemoryCensus, CountsWritableMappingsOfFiles) {
+  const std::uint64_t bytes = file_mapping_bytes({
       "7f0000000000-7f0000002000 rw-s 00000000 00:01 1   /dev/zero (deleted)",
       "7f0000010000-7f0000011000 rw-s 00000000 00:01 2   /dev/shm/queue",
       "7f0000020000-7f0000021000 rw-s 00000000 00:01 3   /home/file",
@@ -25,14 +28,17 @@ TEST(MemoryCensus, CountsWritableSharedMappings) {
       "7f0000060000-7f0000061000 rw-p 00000000 00:00 0 ",
       "damaged",
   });
-  EXPECT_EQ(bytes, 0x4000U);
+  EXPECT_EQ(bytes, 0x1000U);
 }
 
-TEST(MemoryCensus, SeesSharedMemoryOfThisProcess) {
+TEST(MemoryCensus, SeesFileMappingsOfThisProcess) {
   constexpr std::size_t mapped_bytes = std::size_t{3} << 20U;
+  const test::Scratch scratch;
+  const FileDescriptor file(::open(scratch.write("file", "").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::ftruncate(file.number(), mapped_bytes), 0);
   const MemoryCensus before = count_memory(::getpid());
   void* const shared =
-      ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
   ASSERT_NE(shared, MAP_FAILED);
   const MemoryCensus after = count_memory(::getpid());
   ::munmap(shared, mapped_bytes);

@@ -13,16 +13,25 @@ using ::testing::ElementsAre;
 
 constexpr std::uint64_t kib = 1024, mib = 1024 * kib, page = 4 * kib;
 
-TEST(WritableRanges, ArePrivateAndWritable) {
+TEST(WritableRanges, AreWritableMemoryWithoutMappedFiles) {
   EXPECT_THAT(
       writable_ranges({"55d0c000-55d0d000 r-xp 00000000 fe:00 1   /usr/bin/app",
                        "55d0d000-55d0f000 rw-p 00001000 fe:00 1   /usr/bin/app",
                        "55e00000-55e21000 rw-p 00000000 00:00 0   [heap]",
                        "7f000000-7f001000 rw-s 00000000 fe:00 9   /tmp/shared",
+                       "7f010000-7f011000 rw-s 00000000 00:01 9   /dev/zero (deleted)",
+                       "7f020000-7f021000 rw-s 00000000 00:01 9   /dev/shm/queue",
+                       "7f030000-7f031000 rw-s 00000000 00:01 9   /memfd:pool (deleted)",
+                       "7f040000-7f041000 rw-s 00000000 00:01 9   /SYSV00000001 (deleted)",
+                       "7f050000-7f051000 rw-s 00000000 00:01 9   /dev/infiniband/uverbs0",
+                       "7f060000-7f061000 rw-s 00000000 00:01 9   anon_inode:[perf_event]",
+                       "7f070000-7f071000 r--s 00000000 00:01 9   /dev/shm/table",
                        "7f100000-7f101000 rw-p 00000000 00:05 9   /dev/gpu",
                        "7f200000-7f300000 rw-p 00000000 00:00 0 ",
                        "7ffd0000-7ffd1000 rw-p 00000000 00:00 0   [vvar]", "nonsense", ""}),
       ElementsAre(AddressRange{0x55d0d000, 0x55d0f000}, AddressRange{0x55e00000, 0x55e21000},
+                  AddressRange{0x7f010000, 0x7f011000}, AddressRange{0x7f020000, 0x7f021000},
+                  AddressRange{0x7f030000, 0x7f031000}, AddressRange{0x7f040000, 0x7f041000},
                   AddressRange{0x7f200000, 0x7f300000}));
 }
 

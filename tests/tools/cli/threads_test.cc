@@ -375,15 +375,19 @@ TEST(Profile, ShortRunsNameTheMemoryThatWasNotObserved) {
   if (!threads::try_protection().works) GTEST_SKIP() << "writes cannot be made visible here";
   const Program program;
   const std::string script = program.home().write("short.py",
-                                                  "import mmap, time\n"
-                                                  "shared = mmap.mmap(-1, 32 << 20)\n"
+                                                  "import mmap, sys, time\n"
+                                                  "file = open(sys.argv[1], 'w+b')\n"
+                                                  "file.truncate(32 << 20)\n"
+                                                  "mapped = mmap.mmap(file.fileno(), 0)\n"
+                                                  "shared = mmap.mmap(-1, 8 << 20)\n"
                                                   "end = time.process_time() + 0.8\n"
                                                   "while time.process_time() < end: pass\n");
-  const Ran ran = program.run({"profile", "--json", "python3", script});
+  const Ran ran =
+      program.run({"profile", "--json", "python3", script, program.home().path("mapped")});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const json unobserved = json::parse(ran.out)["unobserved"];
   EXPECT_EQ(unobserved["reads"], true);
-  EXPECT_GE(unobserved["shared_bytes"], 32 << 20) << unobserved;
+  EXPECT_EQ(unobserved["shared_bytes"], 32 << 20) << unobserved;
   EXPECT_TRUE(unobserved.contains("huge_bytes")) << unobserved;
   EXPECT_GT(unobserved["resident_bytes"], 0);
 }
