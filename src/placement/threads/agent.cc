@@ -116,13 +116,15 @@ Agent::Agent(const machine::CostModel& model, const machine::CpuSet& allowed, Ag
       table_(options.counting, options.rounds),
       interval_ms_(options.first_interval_ms) {}
 
-void Agent::take(const Touch& touch) {
+std::span<const int> Agent::take(const Touch& touch) {
   ++touches_;
   if (touch.time_ns >= batch_end_ns_) finish_batch(touch.time_ns);
-  for (const int partner : table_.take(touch)) {
+  const std::span<const int> partners = table_.take(touch);
+  for (const int partner : partners) {
     batch_.add(touch.thread, partner);
     whole_.add(touch.thread, partner);
   }
+  return partners;
 }
 
 void Agent::take(const Standing& standing) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -111,7 +112,8 @@ class Agent {
   // Keeps a reference to `model`. `allowed`: hardware threads on which threads may be placed.
   Agent(const machine::CostModel& model, const machine::CpuSet& allowed, AgentOptions options);
 
-  void take(const Touch& touch);
+  // Returns the threads with which this touch counts as communication. Valid until the next call.
+  std::span<const int> take(const Touch& touch);
   // Returns a decision if the interval has passed.
   std::optional<Decision> take(const Look& look);
 

@@ -20,12 +20,19 @@ namespace huddle::threads {
 // Touches of further threads are left out.
 inline constexpr int most_threads = 4096;
 
+// Page numbers have this size. The bits above it distinguish the pages of different processes.
+inline constexpr unsigned page_number_bits = 52;
+inline constexpr std::uint64_t most_page_number = (std::uint64_t{1} << page_number_bits) - 1;
+
 // A page fault: a thread has accessed a page.
 struct Touch {
   std::uint64_t time_ns = 0;
   int thread = 0;
   std::uint64_t page = 0;  // address / page size
   bool write = true;
+  // Known only while the program runs; recordings do not contain them.
+  std::uint16_t offset = 0;  // of the address in its page
+  std::int32_t process = 0;
 
   bool operator==(const Touch&) const = default;
 };

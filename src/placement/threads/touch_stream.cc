@@ -172,7 +172,6 @@ TouchStream::TouchStream(TouchObserver& observer, Numbers numbers)
 // The identifiers wrap around after 2^12 processes; the table has forgotten the pages of the first
 // one by then.
 std::uint64_t AddressSpaces::of(pid_t process) {
-  constexpr unsigned page_number_bits = 52;
   const auto [found, is_new] = numbers_.try_emplace(process, next_);
   if (is_new) ++next_;
   return found->second << page_number_bits;
@@ -198,8 +197,11 @@ void TouchStream::pass(const std::vector<PageFaults*>& faults,
     const int thread = threads_.find(fault.process, fault.thread, processes);
     if (thread < 0) continue;  // ended before it could be read
     ++touches_;
-    const std::uint64_t page = fault.address / page_bytes_ + spaces_.of(fault.process);
-    observer_.take(Touch{in_order(fault.time_ns), thread, page, true});
+    observer_.take(Touch{.time_ns = in_order(fault.time_ns),
+                         .thread = thread,
+                         .page = fault.address / page_bytes_ + spaces_.of(fault.process),
+                         .offset = static_cast<std::uint16_t>(fault.address % page_bytes_),
+                         .process = fault.process});
   }
 }
 

@@ -140,7 +140,7 @@ void watch(const Setting& setting, threads::AwaitedProgram program) {
     notes.emplace_back(error.what());  // the program is observed nevertheless
   }
   threads::Agent agent(model, setting.allowed, {.rounds = rounds_if(balancing != nullptr)});
-  AgentClient client(agent, AgentClient::Keeps::latest, mover.get());
+  AgentClient client(agent, AgentClient::Keeps::latest, {.mover = mover.get()});
   const threads::Watched watched =
       watch_awaited(std::move(program), client, {mover.get(), balancing.get()});
   balancing.reset();

@@ -18,6 +18,7 @@
 #include "placement/threads/agent.h"
 #include "placement/threads/mover.h"
 #include "placement/threads/numa_balancing.h"
+#include "placement/threads/page_sharing.h"
 #include "placement/threads/playback.h"
 #include "placement/threads/recording.h"
 #include "placement/threads/session.h"
@@ -40,19 +41,29 @@ class AgentClient : public threads::TouchObserver {
     latest,  // for programs that run for days: the last snapshot and a limited number of decisions
   };
 
-  // `mover`: null if threads are not moved. `writer`: receives all events; null for no recording.
-  AgentClient(threads::Agent& agent, Keeps keeps, const threads::Mover* mover = nullptr,
-              threads::RecordingWriter* writer = nullptr)
-      : agent_(agent), mover_(mover), writer_(writer), keeps_(keeps) {}
+  // Further receivers of what is observed; null for none.
+  struct Receivers {
+    const threads::Mover* mover = nullptr;       // moves the threads
+    threads::RecordingWriter* writer = nullptr;  // receives all events
+    threads::PageSharing* sharing = nullptr;     // finds the memory that is shared
+  };
+  AgentClient(threads::Agent& agent, Keeps keeps, const Receivers& receivers)
+      : agent_(agent),
+        mover_(receivers.mover),
+        writer_(receivers.writer),
+        sharing_(receivers.sharing),
+        keeps_(keeps) {}
 
   void take(const threads::Touch& touch) override {
-    agent_.take(touch);
+    const std::span<const int> partners = agent_.take(touch);
+    if (sharing_ != nullptr) sharing_->take(touch, partners);
     if (writer_ != nullptr) writer_->take(touch);
   }
   Actions take(const threads::Look& look) override {
     if (keeps_ == Keeps::latest) working_ = {};
     working_.take(look);
     if (writer_ != nullptr) writer_->take(look);
+    if (sharing_ != nullptr) sharing_->take(look);
     if (mover_ != nullptr) agent_.take(mover_->standing());
     Actions actions;
     if (std::optional<threads::Decision> decision = agent_.take(look)) {
@@ -87,6 +98,7 @@ class AgentClient : public threads::TouchObserver {
   threads::Agent& agent_;
   const threads::Mover* mover_;
   threads::RecordingWriter* writer_;
+  threads::PageSharing* sharing_;
   Keeps keeps_;
   threads::WorkingThreads working_;
   std::vector<threads::Decision> decisions_;
@@ -140,8 +152,9 @@ struct ThreadsSubject {
   std::vector<int> threads;    // their ids
   std::vector<threads::Decision> decisions;
   std::uint64_t touches = 0;
-  std::uint64_t replaced = 0;      // pages whose entry in the table was replaced by another
-  std::vector<std::string> notes;  // what was not observed, and why
+  std::uint64_t replaced = 0;         // pages whose entry in the table was replaced by another
+  std::vector<std::string> notes;     // what was not observed, and why
+  threads::SharedMemory memory = {};  // known only for a program that was observed while it ran
   std::optional<threads::Unobserved> unobserved = {};  // for a program that huddle started
   bool moves = false;                                  // decisions were carried out
   std::optional<threads::Playback> playback;
@@ -157,6 +170,9 @@ mapping::CommMatrix threads_matrix(const threads::Agent& agent, const std::vecto
 // Requires: matrix.events.
 std::string sharing_text(const mapping::CommMatrix& matrix, std::span<const int> threads,
                          const Console& console);
+// Returns a line for each range of memory: its share of the events, the pairs of threads, and the
+// variable or mapping.
+std::string memory_text(const threads::SharedMemory& memory, const Console& console);
 // Returns lines such as "0.40 s  do nothing: ...". Equal consecutive decisions are merged.
 std::string decisions_text(const std::vector<threads::Decision>& decisions, const Console& console);
 // Returns a row for each placement: the predicted communication time, absolute and relative to the

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -35,6 +37,23 @@ Json unobserved_json(const threads::Unobserved& unobserved) {
     json["huge_bytes"] = unobserved.memory->huge_bytes;
   }
   return json;
+}
+
+Json shared_memory_json(const threads::SharedMemory& memory) {
+  Json ranges = Json::array();
+  for (const threads::SharedRange& range : memory.ranges) {
+    Json pairs = Json::array();
+    for (const threads::PairEvents& pair : range.pairs) {
+      pairs.push_back({pair.a, pair.b, pair.events});
+    }
+    ranges.push_back({{"events", range.events},
+                      {"pairs", std::move(pairs)},
+                      {"start", fmt::format("0x{:x}", range.addresses.start)},
+                      {"end", fmt::format("0x{:x}", range.addresses.end)},
+                      {"mapping", range.mapping ? Json(*range.mapping) : Json()},
+                      {"symbols", range.symbols}});
+  }
+  return {{"events", memory.events}, {"ranges", std::move(ranges)}};
 }
 
 Json decision_json(const threads::Decision& decision) {
@@ -88,6 +107,7 @@ std::string threads_json(const ThreadsSubject& subject, const machine::Machine& 
   }
   if (subject.unobserved) document["unobserved"] = unobserved_json(*subject.unobserved);
   document["pairs"] = pairs_json(subject.matrix.graph, subject.threads);
+  if (subject.memory.events > 0) document["memory"] = shared_memory_json(subject.memory);
   Json decisions = Json::array();
   for (const threads::Decision& one : subject.decisions) decisions.push_back(decision_json(one));
   document["decisions"] = std::move(decisions);

@@ -57,6 +57,47 @@ std::string scale_text(const mapping::CommMatrix& matrix, const Shading& shading
          (why_not.empty() ? "" : wrap("note: ", why_not, 6, console.columns));
 }
 
+// Returns for example "threads 0-1, 2-3 and 4 more pairs". Leaves out rare pairs, for example with
+// the thread that initialized the memory, and pairs that would make the line too long.
+std::string pairs_text(const threads::SharedRange& range) {
+  constexpr std::size_t most_pairs = 4;
+  constexpr std::uint64_t rare = 10;  // a pair with less than a tenth of the events is rare
+  const std::vector<threads::PairEvents>& pairs = range.pairs;
+  std::string text = "threads ";
+  std::size_t named = 0;
+  std::uint64_t counted_events = 0;
+  for (const threads::PairEvents& pair : pairs) counted_events += pair.events;
+  for (; named < std::min(pairs.size(), most_pairs); ++named) {
+    const threads::PairEvents& pair = pairs[named];
+    if (pair.events * rare < range.events) break;
+    text += fmt::format("{}{}-{}", named == 0 ? "" : ", ", pair.a, pair.b);
+  }
+  if (named == 0) return "many pairs of threads";
+  if (counted_events < range.events) return text + " and others";
+  if (named == pairs.size()) return text;
+  return text + " and " + counted(static_cast<long long>(pairs.size() - named), "more pair");
+}
+
+// Returns the variables and the mapping that contain the range.
+std::string owner_text(const threads::SharedRange& range) {
+  if (!range.mapping) return "memory that was unmapped early";
+  if (range.mapping->empty()) return "anonymous memory";
+  // This is how the kernel lists a shared mapping without a file.
+  if (range.mapping->starts_with("/dev/zero")) return "anonymous shared memory";
+  const std::string file = printable(range.mapping->substr(range.mapping->rfind('/') + 1));
+  std::string symbols;
+  for (const std::string& symbol : range.symbols) {
+    symbols += (symbols.empty() ? "" : ", ") + printable(symbol);
+  }
+  return symbols.empty() ? file : symbols + " in " + file;
+}
+
+std::string shared_range_text(const threads::SharedRange& range) {
+  return fmt::format("{}: {}, {} at 0x{:x}", pairs_text(range), owner_text(range),
+                     size_text(static_cast<double>(range.addresses.bytes())),
+                     range.addresses.start);
+}
+
 }  // namespace
 
 mapping::CommMatrix threads_matrix(const threads::Agent& agent, const std::vector<int>& threads,
@@ -103,6 +144,23 @@ std::string sharing_text(const mapping::CommMatrix& matrix, std::span<const int>
     text += fmt::format("  ... and {} more threads\n", matrix.size() - side);
   }
   return text + scale_text(matrix, shading, square.least(), console);
+}
+
+std::string memory_text(const threads::SharedMemory& memory, const Console& console) {
+  constexpr int hang = 9;
+  const auto percent = [&memory](std::uint64_t events) {
+    return std::lround(100 * static_cast<double>(events) / static_cast<double>(memory.events));
+  };
+  std::uint64_t left = memory.events;
+  std::string text;
+  for (const threads::SharedRange& range : memory.ranges) {
+    if (percent(range.events) == 0) break;
+    text += wrap(fmt::format("  {:3} %  ", percent(range.events)), shared_range_text(range), hang,
+                 console.columns);
+    left -= range.events;
+  }
+  if (percent(left) > 0) text += fmt::format("  {:3} %  all other memory\n", percent(left));
+  return text;
 }
 
 std::string decisions_text(const std::vector<threads::Decision>& decisions,
@@ -163,6 +221,12 @@ std::string threads_text(const ThreadsSubject& subject, const Console& console) 
         "\n"
         "threads that share pages, by thread number\n" +
         sharing_text(subject.matrix, subject.threads, console);
+    if (!subject.memory.ranges.empty()) {
+      text +=
+          "\n"
+          "memory whose pages passed between threads most often\n" +
+          memory_text(subject.memory, console);
+    }
   } else if (subject.threads.size() > 1) {
     text +=
         "\n"

@@ -228,8 +228,10 @@ class WatchCommand : public Command {
                     threads::usual_state_folder());
     }
     threads::Mover* const moves = mover ? &*mover : nullptr;
-    AgentClient client(
-        agent, json_ ? AgentClient::Keeps::everything : AgentClient::Keeps::decisions, moves);
+    threads::PageSharing sharing;
+    AgentClient client(agent,
+                       json_ ? AgentClient::Keeps::everything : AgentClient::Keeps::decisions,
+                       {.mover = moves, .sharing = &sharing});
     const std::unique_ptr<threads::NumaBalancing> balancing = balancing_if(allow_sysctl_);
     const threads::Watched watched = threads::watch_process(static_cast<pid_t>(*process), seconds_,
                                                             client, {moves, balancing.get()});
@@ -250,6 +252,7 @@ class WatchCommand : public Command {
       for (std::string& note : mover->notes()) subject.notes.push_back(std::move(note));
     }
     subject.threads = client.threads_at_work();
+    subject.memory = sharing.memory_of(subject.threads);
     fill_in(agent, watched.names, options.page_bytes, subject);
   }
 

@@ -98,5 +98,59 @@ TEST(SharingText, ReportsThatDifferencesMayBeDueToChance) {
                                         HasSubstr("     0    :: :: ::\n"), Not(HasSubstr("##"))));
 }
 
+TEST(MemoryText, ListsSharesPairsAndVariables) {
+  const threads::SharedMemory memory = {
+      .events = 100,
+      .ranges = {
+          {.addresses = {0x10000, 0x20000},
+           .mapping = "/opt/bin/app",
+           .symbols = {"grid"},
+           .events = 60,
+           .pairs = {{0, 1, 50}, {1, 2, 10}}},
+          {.addresses = {0x30000, 0x31000}, .mapping = "", .events = 20, .pairs = {{2, 3, 20}}},
+          {.addresses = {0x40000, 0x41000}, .events = 8, .pairs = {{0, 3, 8}}}}};
+  EXPECT_EQ(memory_text(memory, {.columns = 100}),
+            "   60 %  threads 0-1, 1-2: grid in app, 64K at 0x10000\n"
+            "   20 %  threads 2-3: anonymous memory, 4K at 0x30000\n"
+            "    8 %  threads 0-3: memory that was unmapped early, 4K at 0x40000\n"
+            "   12 %  all other memory\n");
+}
+
+TEST(MemoryText, LeavesOutRarePairsAndRanges) {
+  const threads::SharedRange heap = {.addresses = {0x1000, 0x2000},
+                                     .mapping = "[heap]",
+                                     .events = 1000,
+                                     .pairs = {{2, 3, 950}, {0, 3, 50}}};
+  const threads::SharedRange stack = {
+      .addresses = {0x3000, 0x4000}, .mapping = "[stack]", .events = 4, .pairs = {{0, 1, 4}}};
+  EXPECT_EQ(memory_text({.events = 1004, .ranges = {heap, stack}}, {.columns = 100}),
+            "  100 %  threads 2-3 and 1 more pair: [heap], 4K at 0x1000\n");
+}
+
+TEST(MemoryText, NamesSharedMappingsWithoutAFile) {
+  const threads::SharedRange range = {.addresses = {0, 0x1000},
+                                      .mapping = "/dev/zero (deleted)",
+                                      .events = 1,
+                                      .pairs = {{0, 1, 1}}};
+  EXPECT_EQ(memory_text({.events = 1, .ranges = {range}}, {.columns = 100}),
+            "  100 %  threads 0-1: anonymous shared memory, 4K at 0x0\n");
+}
+
+TEST(MemoryText, DoesNotNamePairsIfNoneIsFrequent) {
+  threads::SharedRange range = {.addresses = {0, 0x1000}, .mapping = "[heap]", .events = 100};
+  EXPECT_EQ(memory_text({.events = 100, .ranges = {range}}, {.columns = 100}),
+            "  100 %  many pairs of threads: [heap], 4K at 0x0\n");
+  range.pairs = {{0, 1, 60}, {0, 2, 9}};
+  EXPECT_EQ(memory_text({.events = 100, .ranges = {range}}, {.columns = 100}),
+            "  100 %  threads 0-1 and others: [heap], 4K at 0x0\n");
+}
+
+TEST(MemoryText, CountsPairsThatAreNotListed) {
+  threads::SharedRange range{.addresses = {0, 0x1000}, .mapping = "[heap]", .events = 6};
+  for (int other = 1; other <= 6; ++other) range.pairs.push_back({0, other, 1});
+  EXPECT_EQ(memory_text({.events = 6, .ranges = {range}}, {.columns = 100}),
+            "  100 %  threads 0-1, 0-2, 0-3, 0-4 and 2 more pairs: [heap], 4K at 0x0\n");
+}
+
 }  // namespace
 }  // namespace huddle::cli

@@ -392,6 +392,54 @@ TEST(Profile, ShortRunsNameTheMemoryThatWasNotObserved) {
   EXPECT_GT(unobserved["resident_bytes"], 0);
 }
 
+// Its two threads write to one global array.
+const std::string shared_arrays =
+    HUDDLE_BINARY_DIR "/tests/placement/threads/shared_arrays/shared_arrays";
+
+// Returns the share of the events in the memory of that variable.
+double share_of(const json& memory, const std::string& symbol) {
+  double events = 0;
+  for (const json& range : memory["ranges"]) {
+    if (range["symbols"].dump().find(symbol) == std::string::npos) continue;
+    EXPECT_THAT(range["mapping"].get<std::string>(), HasSubstr("shared_arrays"));
+    EXPECT_EQ(range["pairs"][0][0], 0);
+    EXPECT_EQ(range["pairs"][0][1], 1);
+    events += range["events"].get<double>();
+  }
+  return events / memory["events"].get<double>();
+}
+
+TEST(Profile, NamesTheVariableThatThreadsShare) {
+  if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
+  if (!threads::try_protection().works) GTEST_SKIP() << "writes cannot be made visible here";
+  const Ran ran = Program().run({"profile", "--json", shared_arrays, "2"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json document = json::parse(ran.out);
+  ASSERT_TRUE(document.contains("memory")) << ran.out;
+  EXPECT_GT(share_of(document["memory"], "array_of_two_threads"), 0.5) << document["memory"];
+  EXPECT_EQ(document["memory"]["events"], document["events"]["total"]);
+}
+
+TEST(Profile, ObservesAnonymousSharedMemory) {
+  if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
+  if (!threads::try_protection().works) GTEST_SKIP() << "writes cannot be made visible here";
+  const Ran ran = Program().run({"profile", "--json", shared_arrays, "2", "mapped"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json memory = json::parse(ran.out)["memory"];
+  ASSERT_FALSE(memory.empty()) << ran.out;
+  EXPECT_EQ(memory["ranges"][0]["mapping"], "/dev/zero (deleted)") << memory;
+  EXPECT_GT(memory["ranges"][0]["events"].get<double>(), memory["events"].get<double>() / 2);
+}
+
+TEST(Profile, PrintsTheVariableThatThreadsShare) {
+  if (!threads::try_page_faults().works) GTEST_SKIP() << "no page faults can be watched here";
+  if (!threads::try_protection().works) GTEST_SKIP() << "writes cannot be made visible here";
+  const Ran ran = Program().run({"profile", shared_arrays, "2"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("memory whose pages passed between threads most often"),
+                             HasSubstr("threads 0-1: array_of_two_threads in shared_arrays")));
+}
+
 // Other commands read the files that it writes.
 TEST(Profile, FilesAreReadByMapAndWatch) {
   if (!threads::try_protection().works) GTEST_SKIP() << "writes cannot be made visible here";

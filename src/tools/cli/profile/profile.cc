@@ -163,7 +163,8 @@ class ProfileCommand : public Command {
            "For any other program, it observes which threads write to the same memory one after "
            "the other. The program is not changed, and root is not required: some of its pages are "
            "write-protected repeatedly, and the kernel's page faults show which thread writes "
-           "next. This takes about 2 % of the program's CPU time. Reads are not observed, unless "
+           "next. The report also names the variables or mappings that contain this memory. This "
+           "takes about 2 % of the program's CPU time. Reads are not observed, unless "
            "--allow-sysctl lets the kernel's NUMA balancing cause page faults for them.";
   }
   std::string examples() const override {

@@ -69,9 +69,10 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
                                    .machine = format_machine(machine.loaded.machine)};
     writer.emplace(start, threads::most_recording_bytes);
   }
+  threads::PageSharing sharing;
   AgentClient client(agent,
                      profile.json ? AgentClient::Keeps::everything : AgentClient::Keeps::decisions,
-                     nullptr, writer ? &*writer : nullptr);
+                     {.writer = writer ? &*writer : nullptr, .sharing = &sharing});
   std::unique_ptr<threads::NumaBalancing> balancing = balancing_if(profile.allows_sysctl);
   threads::Watched watched = watch_program(program, client, balancing.get());
   balancing.reset();
@@ -87,6 +88,7 @@ ExitCode profile_threads(const Context& context, const ThreadProfile& profile) {
                          .notes = watched.notes,
                          .playback = {}};
   subject.matrix = threads_matrix(agent, subject.threads, watched.names, options.page_bytes);
+  subject.memory = sharing.memory_of(subject.threads);
   subject.unobserved = watched.unobserved;
   subject.matrix.unobserved = {unobserved_text(watched.unobserved)};
   if (const std::string cost = cost_text(watched); !cost.empty()) subject.notes.push_back(cost);

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright the huddle contributors
+#include "placement/threads/data_symbols.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "../../common/scratch.h"
+#include "common/system.h"
+#include "placement/threads/memory_map.h"
+
+namespace huddle::threads {
+namespace {
+
+constexpr std::size_t counters = 4096;
+
+// One variable with a value in the file, and one without.
+const volatile long* initialized() {
+  static volatile long initialized_counters[counters] = {1};
+  return initialized_counters;
+}
+const volatile long* zero() {
+  static volatile long zero_counters[counters] = {};
+  return zero_counters;
+}
+
+std::uint64_t address_of(const volatile void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+// Returns the name of this program's variable at that address.
+std::string name_of(std::uint64_t address) {
+  const MemoryMap map(map_entries(System().lines("/proc/self/maps")));
+  const MapEntry* const file = map.file_before(address);
+  const auto symbols = DataSymbols::read("/proc/self/exe");
+  if (file == nullptr || !symbols) return "no file or no symbols";
+  const auto start = symbols->address_of(file->offset);
+  if (!start) return "not in a segment";
+  const std::uint64_t in_file = *start + address - file->range.start;
+  return symbols->contains(in_file) ? symbols->name_at(in_file) : "not in the file's memory";
+}
+
+TEST(DataSymbols, NamesTheVariableThatContainsAnAddress) {
+  for (const std::size_t i : {std::size_t{0}, counters / 2, counters - 1}) {
+    EXPECT_THAT(name_of(address_of(&initialized()[i])),
+                testing::HasSubstr("::initialized_counters"));
+    EXPECT_THAT(name_of(address_of(&zero()[i])), testing::HasSubstr("::zero_counters"));
+  }
+  const std::uint64_t behind = address_of(&zero()[counters - 1]) + sizeof(long);
+  EXPECT_THAT(name_of(behind), testing::Not(testing::HasSubstr("zero_counters")));
+}
+
+TEST(DataSymbols, LeavesOutOtherMemory) {
+  const auto symbols = DataSymbols::read("/proc/self/exe");
+  ASSERT_TRUE(symbols);
+  EXPECT_FALSE(symbols->contains(~std::uint64_t{0}));
+  EXPECT_EQ(symbols->name_at(~std::uint64_t{0}), "");
+  EXPECT_EQ(symbols->name_at(0), "");
+  EXPECT_EQ(symbols->address_of(~std::uint64_t{0} / 2), std::nullopt);
+}
+
+TEST(DataSymbols, RejectsFilesThatAreNotElf) {
+  const test::Scratch scratch;
+  EXPECT_FALSE(DataSymbols::read(scratch.path("missing")));
+  EXPECT_FALSE(DataSymbols::read(scratch.folder().string()));
+  EXPECT_FALSE(DataSymbols::read(scratch.write("text", "no program\n")));
+  EXPECT_FALSE(DataSymbols::read(scratch.write("empty", "")));
+  ASSERT_EQ(::mkfifo(scratch.path("pipe").c_str(), 0600), 0);
+  EXPECT_FALSE(DataSymbols::read(scratch.path("pipe")));
+}
+
+// A file that is cut off, or whose header points anywhere, has no variables, but is no error.
+TEST(DataSymbols, SurvivesDamagedFiles) {
+  std::ifstream self("/proc/self/exe", std::ios::binary);
+  std::string start(4096, '\0');
+  self.read(start.data(), static_cast<std::streamsize>(start.size()));
+  const test::Scratch scratch;
+  for (std::size_t byte = 16; byte < 64; ++byte) {
+    std::string damaged = start;
+    damaged[byte] = '\xff';
+    if (const auto symbols = DataSymbols::read(scratch.write("damaged", damaged))) {
+      EXPECT_EQ(symbols->name_at(0x4000), "");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace huddle::threads
