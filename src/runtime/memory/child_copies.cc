@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <new>
 
 namespace huddle::memory {
 
@@ -18,20 +17,22 @@ struct ChildCopies::Entry {
   std::size_t bytes = 0;  // 0: not in use
 };
 
-// More children than most programs have. The table then takes less than a page.
+// Many programs have one child per hardware thread. Only the entries in use take memory.
 struct ChildCopies::Table {
-  std::array<Entry, 64> entries;
+  std::array<Entry, 4096> entries;
 };
 
 namespace {
 
-void make_robust(pthread_mutex_t& mutex) {
+// Returns false if the system does not support such a mutex.
+bool make_robust(pthread_mutex_t& mutex) {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  pthread_mutex_init(&mutex, &attributes);
+  const bool is_made = pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST) == 0 &&
+                       pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED) == 0 &&
+                       pthread_mutex_init(&mutex, &attributes) == 0;
   pthread_mutexattr_destroy(&attributes);
+  return is_made;
 }
 
 }  // namespace
@@ -39,9 +40,8 @@ void make_robust(pthread_mutex_t& mutex) {
 ChildCopies::ChildCopies() noexcept : table_(nullptr) {
   void* const mapped =
       mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) return;
-  table_ = new (mapped) Table;
-  for (Entry& entry : table_->entries) make_robust(entry.life);
+  // The memory is zero, so the entries need no construction, which would touch all of them.
+  if (mapped != MAP_FAILED) table_ = static_cast<Table*>(mapped);
 }
 
 ChildCopies::~ChildCopies() {
@@ -57,25 +57,38 @@ bool ChildCopies::is_alive(Entry& entry) noexcept {
   return false;
 }
 
+std::span<ChildCopies::Entry> ChildCopies::made_entries() noexcept {
+  return table_ == nullptr ? std::span<Entry>() : std::span<Entry>(table_->entries).first(made_);
+}
+
 std::size_t ChildCopies::living_bytes() noexcept {
-  if (table_ == nullptr) return 0;
   std::size_t bytes = 0;
-  for (Entry& entry : table_->entries) {
+  for (Entry& entry : made_entries()) {
     if (entry.bytes > 0 && !is_alive(entry)) entry.bytes = 0;
     bytes += entry.bytes;
   }
   return bytes;
 }
 
+ChildCopies::Entry* ChildCopies::unused_entry() noexcept {
+  const std::span<Entry> made = made_entries();
+  const auto unused =
+      std::find_if(made.begin(), made.end(), [](const Entry& entry) { return entry.bytes == 0; });
+  if (unused != made.end()) return &*unused;
+  if (made_ == table_->entries.size()) return nullptr;
+  Entry& another = table_->entries[made_];
+  is_refused_ = !make_robust(another.life);
+  if (is_refused_) return nullptr;
+  ++made_;
+  return &another;
+}
+
 bool ChildCopies::expect(std::size_t bytes) noexcept {
   next_ = nullptr;
-  if (table_ == nullptr) return true;
-  auto& entries = table_->entries;
-  const auto unused = std::find_if(entries.begin(), entries.end(),
-                                   [](const Entry& entry) { return entry.bytes == 0; });
-  if (unused == entries.end()) return false;
-  next_ = &*unused;
-  next_->bytes = bytes;
+  if (table_ == nullptr || is_refused_) return true;
+  next_ = unused_entry();
+  if (next_ == nullptr) return is_refused_;
+  next_->bytes = std::max<std::size_t>(bytes, 1);
   return true;
 }
 

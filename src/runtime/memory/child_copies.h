@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 namespace huddle::memory {
 
@@ -24,7 +25,9 @@ class ChildCopies {
   // Records before a fork that the child will copy these bytes. Returns false if too many children
   // with copies are alive.
   bool expect(std::size_t bytes) noexcept;
-  // Call in the child, before it notifies its parent, if its copy is expected. Never blocks.
+  // Records before a fork that the child will copy nothing.
+  void expect_nothing() noexcept { next_ = nullptr; }
+  // Call in the child, before it notifies its parent. Never blocks.
   void hold_in_child() noexcept;
 
  private:
@@ -32,9 +35,13 @@ class ChildCopies {
   struct Table;
 
   static bool is_alive(Entry& entry) noexcept;
+  std::span<Entry> made_entries() noexcept;
+  Entry* unused_entry() noexcept;
 
-  Table* table_;           // shared with the children; null if nothing is counted
-  Entry* next_ = nullptr;  // of the next child
+  Table* table_;             // shared with the children; null if nothing is counted
+  std::size_t made_ = 0;     // entries whose mutexes are initialized
+  bool is_refused_ = false;  // robust mutexes are not supported, so nothing is counted
+  Entry* next_ = nullptr;    // of the next child; null if it copies nothing
 };
 
 }  // namespace huddle::memory

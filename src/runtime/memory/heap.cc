@@ -256,7 +256,8 @@ bool Heap::clear(Piece pages) noexcept {
   return !is_private || may_be_written(pages);
 }
 
-// If there is no memory for the record, a fork works unless it has to change the list of threads.
+// If there is no memory for the record, a child may crash while the C library changes its list of
+// threads.
 void Heap::note_stack(const void* stack) noexcept {
   if (mutex_.is_forking_here()) return;
   try {

@@ -204,9 +204,9 @@ class Heap {
 
   // Fork handlers for pthread_atfork(). Between before_fork() and the handler after the fork,
   // allocations of the forking thread fail, and its free() has no effect. The child copies all
-  // blocks in after_fork_in_child(), and the parent continues only after that. If the stack of the
-  // forking thread lies in a block, the heap stops being shared instead: the child uses the stack
-  // before after_fork_in_child() can copy it.
+  // blocks in after_fork_in_child(), and the parent continues only after that. If that would be too
+  // much memory, or if the stack of a thread lies in a block, before_fork() makes the blocks
+  // private instead, and the child inherits them.
   void before_fork() noexcept;
   void after_fork_in_parent() noexcept;
   void after_fork_in_child() noexcept;
@@ -243,11 +243,14 @@ class Heap {
   AtFork choose_at_fork();
   AtFork prepare_copy();
   bool unshare();
+  void end_fork() noexcept;
   bool end_sharing();
   bool map_all_anew() const;
   bool copy_blocks() const;
   bool make_blocks_private() const;
   void move_blocks_out_of_file() const;
+  bool move_out_of_file(Piece pages) const;
+  void move_page_by_page(Piece pages) const;
   template <class Act>
   bool for_each_run(const Act& act) const;
   template <class Act>
@@ -270,6 +273,7 @@ class Heap {
   std::deque<Piece> freed_;  // with `checked`: freed pages that must not be accessed, oldest first
   std::set<std::size_t> stacks_;  // addresses of the stacks of threads in blocks
   AtFork at_fork_ = AtFork::inherit;
+  int cancel_state_ = 0;  // of the forking thread before the fork
   ForkLine line_;
   ChildCopies copies_;
 };

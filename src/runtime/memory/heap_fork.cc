@@ -109,6 +109,9 @@ bool for_each_touched_part(int file, Piece pages, const Act& act) {
 }  // namespace
 
 void Heap::before_fork() noexcept {
+  // The handlers call functions that are cancellation points, but a fork is not one.
+  int cancel_state = 0;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
   mutex_.lock_for_fork();
   if (!is_private_) {
     // This is repeated for each fork, because ibv_fork_init() and similar calls make the kernel
@@ -118,11 +121,18 @@ void Heap::before_fork() noexcept {
     if (holds_a_stack()) unshare_because_of_stack();
   }
   at_fork_ = choose_at_fork();
+  cancel_state_ = cancel_state;
 }
 
 void Heap::after_fork_in_parent() noexcept {
   if (at_fork_ == AtFork::copy) line_.wait_in_parent();
+  end_fork();
+}
+
+void Heap::end_fork() noexcept {
+  const int cancel_state = cancel_state_;
   mutex_.unlock_after_fork();
+  pthread_setcancelstate(cancel_state, nullptr);
 }
 
 void Heap::after_fork_in_child() noexcept {
@@ -135,7 +145,7 @@ void Heap::after_fork_in_child() noexcept {
   file_.close();
   state_.is_shared = false;
   state_.calls = 0;
-  mutex_.unlock_after_fork();
+  end_fork();
 }
 
 // Returns whether the heap contains memory that the child needs before its fork handlers run: the
@@ -165,6 +175,7 @@ void Heap::unshare_because_of_stack() {
 
 // The child inherits blocks that are private like any other memory.
 Heap::AtFork Heap::choose_at_fork() {
+  copies_.expect_nothing();
   if (is_private_) return AtFork::inherit;
   return blocks_.empty() || !file_.is_there() ? AtFork::copy : prepare_copy();
 }
@@ -177,9 +188,18 @@ Heap::AtFork Heap::prepare_copy() {
   const bool can_wait = line_.open();
   if ((!is_too_much && can_wait) || !unshare()) return AtFork::copy;
   line_ = ForkLine();
-  say("huddle: heap: the program forked with more than heap-fork-limit in the shared heap and in "
-      "copies of living children, so this rank stops sharing the heap; raise that limit to avoid "
-      "this\n");
+  if (!is_counted) {
+    say("huddle: heap: the program forked with too many living children, so this rank stops "
+        "sharing "
+        "the heap\n");
+  } else if (is_too_much) {
+    say("huddle: heap: the program forked with more than heap-fork-limit in the shared heap and in "
+        "copies of living children, so this rank stops sharing the heap; raise that limit to avoid "
+        "this\n");
+  } else {
+    say("huddle: heap: the program forked while no file descriptor was left, so this rank stops "
+        "sharing the heap; raise `ulimit -n` to avoid this\n");
+  }
   return AtFork::inherit;
 }
 
@@ -228,25 +248,38 @@ bool Heap::make_blocks_private() const {
   drop_pages({blocks.end(), begin() + view_.cap_bytes() - blocks.end()});
   for_each_gap(drop_pages);
   wake_futex_waiters(blocks, file_.descriptor());
-  if (!attributes.may_have_devices()) move_blocks_out_of_file();
+  // The data of a read that began before would arrive in pages that are no longer mapped.
+  if (!attributes.may_have_devices() && !may_be_read_into(blocks)) move_blocks_out_of_file();
   return true;
 }
 
 // Copies the file's pages to private memory and returns them to the system, in steps, so that both
-// together never need much more memory than before. A step that fails stays in the file, and its
-// pages are copied when they are written.
+// together never need much more memory than before. Pages that cannot be copied, such as those that
+// the program has protected, stay in the file.
 void Heap::move_blocks_out_of_file() const {
   for_each_run([this](Piece run) {
     return for_each_touched_part(file_.descriptor(), in_file(run), [this](Piece part) {
       for (std::size_t at = part.offset; at < part.end();) {
         const Piece step{
             at, std::min(round_down(at + moved_step_bytes, moved_step_bytes), part.end()) - at};
-        if (copy_from_file({begin() + step.offset, step.bytes})) file_.return_to_system(step);
+        if (!move_out_of_file(step)) move_page_by_page(step);
         at = step.end();
       }
       return true;
     });
   });
+}
+
+bool Heap::move_out_of_file(Piece pages) const {
+  const bool is_copied = copy_from_file({begin() + pages.offset, pages.bytes});
+  if (is_copied) file_.return_to_system(pages);
+  return is_copied;
+}
+
+void Heap::move_page_by_page(Piece pages) const {
+  for (std::size_t at = pages.offset; at < pages.end(); at += page_bytes()) {
+    move_out_of_file({at, page_bytes()});
+  }
 }
 
 // Calls act(run) for each run of consecutive pages that contain blocks, in address order. Stops and

@@ -37,10 +37,15 @@ std::optional<std::uint64_t> take_number(std::string_view& line, int base) {
   return number;
 }
 
-// Returns the address of the shared futex on which the thread waits, if any. `tasks` is a
-// descriptor of /proc/self/task; the file "syscall" of a thread contains the number and the
-// arguments of the system call in which the thread sleeps.
-std::optional<std::size_t> awaited_futex(int tasks, const char* thread) {
+// A system call in which a thread sleeps.
+struct SleepingCall {
+  std::uint64_t number = 0;
+  std::array<std::uint64_t, 3> arguments{};
+};
+
+// Returns nothing if the thread is running. `tasks` is a descriptor of /proc/self/task; the file
+// "syscall" of a thread contains the number and the arguments of its system call.
+std::optional<SleepingCall> sleeping_call(int tasks, const char* thread) {
   constexpr std::string_view name = "/syscall";
   const std::string_view number(thread);
   std::array<char, 64> path{};
@@ -51,11 +56,49 @@ std::optional<std::size_t> awaited_futex(int tasks, const char* thread) {
   const ssize_t bytes = read(file.number(), text.data(), text.size());
   if (bytes <= 0) return std::nullopt;
   std::string_view line(text.data(), static_cast<std::size_t>(bytes));
-  if (take_number(line, 10) != SYS_futex) return std::nullopt;
-  const auto address = take_number(line, 16);
-  const auto operation = take_number(line, 16);
-  const bool is_shared = operation && (*operation & FUTEX_PRIVATE_FLAG) == 0;
-  return is_shared ? address : std::nullopt;
+  const auto call = take_number(line, 10);
+  if (!call) return std::nullopt;
+  SleepingCall sleeping{*call, {}};
+  for (std::uint64_t& argument : sleeping.arguments) argument = take_number(line, 16).value_or(0);
+  return sleeping;
+}
+
+// Calls act(call) for each thread of this process that sleeps in a system call.
+template <class Act>
+void for_each_sleeping_call(const Act& act) {
+  const FileDescriptor tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  alignas(dirent64) std::array<char, 1024> entries{};
+  ssize_t bytes = 0;
+  while ((bytes = getdents64(tasks.number(), entries.data(), entries.size())) > 0) {
+    for (ssize_t at = 0; at < bytes;) {
+      const auto* const entry = reinterpret_cast<const dirent64*>(entries.data() + at);
+      at += entry->d_reclen;
+      const auto call = sleeping_call(tasks.number(), entry->d_name);
+      if (call) act(*call);
+    }
+  }
+}
+
+bool awaits_shared_futex(const SleepingCall& call, Piece pages) {
+  const std::uint64_t address = call.arguments[0];
+  return call.number == SYS_futex && (call.arguments[1] & FUTEX_PRIVATE_FLAG) == 0 &&
+         address >= pages.offset && address < pages.end();
+}
+
+// The buffers of vectored reads are not examined.
+bool may_read_into(const SleepingCall& call, Piece pages) {
+  const std::uint64_t buffer = call.arguments[1];
+  switch (call.number) {
+    case SYS_read:
+    case SYS_pread64:
+      return buffer < pages.end() && buffer + call.arguments[2] > pages.offset;
+    case SYS_readv:
+    case SYS_preadv:
+    case SYS_preadv2:
+      return true;
+    default:
+      return false;
+  }
 }
 
 // Wakes all threads that wait on the shared futex at offset `place` of the file. Works through a
@@ -73,18 +116,17 @@ void wake(std::size_t place, int file) {
 }  // namespace
 
 void wake_futex_waiters(Piece pages, int file) noexcept {
-  const FileDescriptor tasks(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  alignas(dirent64) std::array<char, 1024> entries{};
-  ssize_t bytes = 0;
-  while ((bytes = getdents64(tasks.number(), entries.data(), entries.size())) > 0) {
-    for (ssize_t at = 0; at < bytes;) {
-      const auto* const entry = reinterpret_cast<const dirent64*>(entries.data() + at);
-      at += entry->d_reclen;
-      const auto futex = awaited_futex(tasks.number(), entry->d_name);
-      if (!futex || *futex < pages.offset || *futex >= pages.end()) continue;
-      wake(*futex - pages.offset, file);
-    }
-  }
+  for_each_sleeping_call([&](const SleepingCall& call) {
+    if (awaits_shared_futex(call, pages)) wake(call.arguments[0] - pages.offset, file);
+  });
+}
+
+bool may_be_read_into(Piece pages) noexcept {
+  // A process that must not be traced cannot read these files either.
+  if (access("/proc/thread-self/syscall", R_OK) != 0) return true;
+  bool is_found = false;
+  for_each_sleeping_call([&](const SleepingCall& call) { is_found |= may_read_into(call, pages); });
+  return is_found;
 }
 
 namespace {
@@ -107,11 +149,11 @@ int protection_of(std::string_view letters) {
   return bit('r', PROT_READ) | bit('w', PROT_WRITE) | bit('x', PROT_EXEC);
 }
 
-// Returns whether a line of /proc/self/maps describes a device or a queue for asynchronous I/O.
+// Returns whether a line of such a file describes a device or a queue for asynchronous I/O.
 bool is_of_device(std::string_view line) {
   const auto has = [line](std::string_view part) { return line.find(part) != line.npos; };
   if (has(" /dev/shm/") || has(" /dev/zero") || has(" /dev/hugepages/")) return false;
-  return has(" /dev/") || has("[aio]") || has("[io_uring]");
+  return has(" /dev/") || has("[aio]") || has("anon_inode:");
 }
 
 // Requires: the pages belong to one mapping.
@@ -151,7 +193,7 @@ PageAttributes::PageAttributes(Piece pages) noexcept : memory_(nullptr), widest_
   if (mapped == MAP_FAILED) return;
   memory_ = static_cast<Memory*>(mapped);
   bool has_device = false;
-  for_each_line("/proc/self/maps", memory_->line, [&](std::string_view line) {
+  for_each_line("/proc/thread-self/maps", memory_->line, [&](std::string_view line) {
     has_device |= is_of_device(line);
     add(line, pages);
   });

@@ -23,6 +23,10 @@ namespace huddle::memory {
 // file.
 void wake_futex_waiters(Piece pages, int file) noexcept;
 
+// Returns whether a thread of this process may be waiting for data of a read into these pages. With
+// O_DIRECT, the data arrive in the physical pages of the moment at which the read began.
+bool may_be_read_into(Piece pages) noexcept;
+
 // The protections of pages (mprotect) and which of them are locked (mlock). A new mapping of the
 // pages loses both. If the process has no descriptors or address space left, nothing is known.
 class PageAttributes {

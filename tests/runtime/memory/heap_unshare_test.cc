@@ -9,12 +9,16 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "common/arithmetic.h"
 #include "forked_child.h"
@@ -43,6 +47,13 @@ void quietly(const std::function<void()>& work) {
   ::testing::internal::CaptureStderr();
   work();
   ::testing::internal::GetCapturedStderr();
+}
+
+// Returns whether the thread of this process waits in read().
+bool waits_in_read(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/syscall");
+  int call = -1;
+  return thread != 0 && file >> call && call == SYS_read;
 }
 
 TEST(HeapUnshare, UsesNoMoreMemory) {
@@ -81,6 +92,35 @@ TEST(HeapUnshare, IgnoresCopiesOfEndedChildren) {
     EXPECT_EQ(child.end(), 0);
   }
   EXPECT_TRUE(heap.facts().state->is_shared);
+}
+
+// A child that copies nothing must not be counted with the bytes of an earlier child.
+TEST(HeapUnshare, IgnoresChildrenWithoutCopies) {
+  Heap heap(unshared_cap_bytes, 10 * MiB);
+  std::byte* const block = filled(heap, 6 * MiB, 1);
+  Child ended(heap, [] { return true; });
+  EXPECT_EQ(ended.end(), 0);
+  heap.free(block);
+  Child living(heap, [] { return true; });
+  filled(heap, 6 * MiB, 1);
+  Child second(heap, [] { return true; });
+  EXPECT_TRUE(heap.facts().state->is_shared);
+  // The second child has inherited the pipe of the first one.
+  EXPECT_EQ(second.end(), 0);
+  EXPECT_EQ(living.end(), 0);
+}
+
+TEST(HeapUnshare, CountsManyChildren) {
+  constexpr int children = 100;
+  Heap heap(unshared_cap_bytes, 10 * MiB);
+  std::byte* const block = filled(heap, MiB / 16, 1);
+  std::vector<std::unique_ptr<Child>> living;
+  for (int i = 0; i < children; ++i) {
+    living.push_back(std::make_unique<Child>(heap, [&] { return holds_only(block, MiB / 16, 1); }));
+  }
+  EXPECT_TRUE(heap.facts().state->is_shared);
+  // A child has inherited the pipes of those before it.
+  for (auto child = living.rbegin(); child != living.rend(); ++child) EXPECT_EQ((*child)->end(), 0);
 }
 
 // The started program runs until its standard input ends.
@@ -125,6 +165,31 @@ TEST(HeapUnshare, LeavesPagesInFileIfTheyMayBeReadInto) {
   EXPECT_EQ(pwrite(file, &written, 1, block - heap.facts().base), 1);
   EXPECT_EQ(*block, written);
   syscall(SYS_io_destroy, queue);
+}
+
+// With O_DIRECT, a read writes to the pages that it got when it started.
+TEST(HeapUnshare, LeavesPagesInFileDuringARead) {
+  Heap heap(unshared_cap_bytes, 0);
+  std::byte* const block = filled(heap, 8 * MiB, 1);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  std::atomic<pid_t> number = 0;
+  std::thread reader([&] {
+    number = gettid();
+    EXPECT_EQ(read(ends[0], block, 1), 1);
+  });
+  while (!waits_in_read(number)) {
+  }
+  std::byte written{2};
+  quietly([&] {
+    Child child(heap, [] { return true; });
+    EXPECT_EQ(child.end(), 0);
+  });
+  EXPECT_EQ(pwrite(heap.facts().descriptor, &written, 1, block + MiB - heap.facts().base), 1);
+  EXPECT_EQ(block[MiB], written);
+  EXPECT_EQ(write(ends[1], "", 1), 1);
+  reader.join();
+  for (const int end : ends) close(end);
 }
 
 // A mapping of this process: its protection and its flags, as /proc/self/smaps prints them.

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -47,7 +48,10 @@ constexpr Next::Calls Next::early_calls = {
     .madvise =
         [](void* first, std::size_t bytes, int advice) noexcept {
           return static_cast<int>(syscall(SYS_madvise, first, bytes, advice));
-        }};
+        },
+    .register_atfork = [](ForkHandler*, ForkHandler*, ForkHandler*,
+                          void*) noexcept { return ENOMEM; },
+    .pthread_attr_setstack = [](pthread_attr_t*, void*, std::size_t) noexcept { return ENOMEM; }};
 
 // Needs no lock: the first call happens before a second thread exists.
 const Next::Calls& Next::find() noexcept {
@@ -59,6 +63,8 @@ const Next::Calls& Next::find() noexcept {
   look_up("free", calls_.free);
   look_up("malloc_usable_size", calls_.malloc_usable_size);
   look_up("madvise", calls_.madvise);
+  look_up("__register_atfork", calls_.register_atfork);
+  look_up("pthread_attr_setstack", calls_.pthread_attr_setstack);
   found_.store(&calls_, std::memory_order_release);
   return calls_;
 }

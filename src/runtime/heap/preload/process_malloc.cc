@@ -219,7 +219,7 @@ void ProcessMalloc::move_content(Large& large, void* to, void* block, std::size_
 }
 
 // Resizes a block of the heap. The block stays in place if it shrinks or the memory behind it is
-// free; in the first case it keeps memory that is less than half of it.
+// free. A block that shrinks to not less than half keeps all its memory.
 void* ProcessMalloc::move_from_heap(Large& large, void* block, std::size_t bytes) noexcept {
   const std::size_t room = large.heap.bytes_of(block);
   if (room == 0) {

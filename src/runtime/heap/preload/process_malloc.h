@@ -36,6 +36,8 @@ class EarlyMemory {
 };
 
 // The next malloc in the loader's search order: the C library's, unless another is preloaded.
+using ForkHandler = void();
+
 class Next {
  public:
   void* malloc(std::size_t bytes) noexcept { return calls().malloc(bytes); }
@@ -52,6 +54,13 @@ class Next {
   int madvise(void* first, std::size_t bytes, int advice) noexcept {
     return calls().madvise(first, bytes, advice);
   }
+  int register_atfork(ForkHandler* prepare, ForkHandler* parent, ForkHandler* child,
+                      void* library) noexcept {
+    return calls().register_atfork(prepare, parent, child, library);
+  }
+  int pthread_attr_setstack(pthread_attr_t* attributes, void* stack, std::size_t bytes) noexcept {
+    return calls().pthread_attr_setstack(attributes, stack, bytes);
+  }
   std::size_t usable_bytes(void* block) noexcept {
     return early_.holds(block) ? early_.room_behind(block) : calls().malloc_usable_size(block);
   }
@@ -65,6 +74,8 @@ class Next {
     void (*free)(void*) noexcept = nullptr;
     std::size_t (*malloc_usable_size)(void*) noexcept = nullptr;
     int (*madvise)(void*, std::size_t, int) noexcept = nullptr;
+    int (*register_atfork)(ForkHandler*, ForkHandler*, ForkHandler*, void*) noexcept = nullptr;
+    int (*pthread_attr_setstack)(pthread_attr_t*, void*, std::size_t) noexcept = nullptr;
   };
 
   const Calls& calls() noexcept {

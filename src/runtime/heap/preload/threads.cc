@@ -2,10 +2,8 @@
 // Copyright the huddle contributors
 //
 // Functions of the C library that the heap intercepts so that children of fork() find their memory.
-#include <dlfcn.h>
 #include <pthread.h>
 
-#include <cerrno>
 #include <cstddef>
 
 #include "runtime/heap/preload/process_malloc.h"
@@ -26,19 +24,8 @@ void ProcessMalloc::note_stack(const void* stack) noexcept {
 
 }  // namespace huddle::heap
 
+using huddle::heap::ForkHandler;
 using huddle::heap::process_malloc;
-
-namespace {
-
-using ForkHandler = void();
-
-// Returns the function of this name after this library in the loader's search order, or null.
-template <class Function>
-Function* next_function(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -49,16 +36,12 @@ extern "C" {
 // NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the name is glibc's
 int __register_atfork(ForkHandler* prepare, ForkHandler* parent, ForkHandler* child,
                       void* library) noexcept {
-  using Function = int(ForkHandler*, ForkHandler*, ForkHandler*, void*);
   process_malloc.register_fork_handlers();
-  auto* const next = next_function<Function>("__register_atfork");
-  return next == nullptr ? ENOMEM : next(prepare, parent, child, library);
+  return process_malloc.next().register_atfork(prepare, parent, child, library);
 }
 
 int pthread_attr_setstack(pthread_attr_t* attributes, void* stack, std::size_t bytes) noexcept {
-  auto* const next = next_function<decltype(pthread_attr_setstack)>("pthread_attr_setstack");
-  if (next == nullptr) return ENOSYS;
-  const int error = next(attributes, stack, bytes);
+  const int error = process_malloc.next().pthread_attr_setstack(attributes, stack, bytes);
   if (error == 0) process_malloc.note_stack(stack);
   return error;
 }

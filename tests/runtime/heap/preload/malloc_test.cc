@@ -310,6 +310,7 @@ TEST(MallocFork, KeepsSharingAfterStackWasFreed) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   Block stack = block_of(std::aligned_alloc(page, 256 * kibibyte));
+  ASSERT_TRUE(is_in_heap(stack.get()));
   ASSERT_EQ(pthread_attr_setstack(&attributes, stack.get(), 256 * kibibyte), 0);
   pthread_attr_destroy(&attributes);
   stack.reset();
