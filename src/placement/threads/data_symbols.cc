@@ -20,14 +20,18 @@
 namespace huddle::threads {
 namespace {
 
+// Variables with longer names are left out.
+constexpr std::size_t most_name_bytes = 4096;
+
 // Reads tables from an ELF file.
 class ElfFile {
  public:
   // O_NONBLOCK: a path may name a pipe.
-  explicit ElfFile(const std::string& path)
+  ElfFile(const std::string& path, std::uint64_t inode)
       : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     struct stat status {};
     if (::fstat(file_.number(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+    if (status.st_ino != inode) return;
     bytes_ = static_cast<std::uint64_t>(status.st_size);
     const std::vector<Elf64_Ehdr> headers = table<Elf64_Ehdr>(0, sizeof(Elf64_Ehdr));
     if (!headers.empty() && is_supported(headers.front())) header_ = headers.front();
@@ -72,11 +76,33 @@ bool is_variable(const Elf64_Sym& symbol) {
          symbol.st_size > 0 && symbol.st_value + symbol.st_size > symbol.st_value;
 }
 
-// `names`: a string table.
+// `names`: a string table. Returns an empty string if the name has no end.
 std::string name_in(const std::vector<char>& names, std::uint32_t offset) {
   if (offset >= names.size()) return {};
-  const auto start = names.begin() + offset;
-  return {start, std::find(start, names.end(), '\0')};
+  const char* const start = names.data() + offset;
+  const std::size_t most = std::min(names.size() - offset, most_name_bytes);
+  const std::size_t bytes = ::strnlen(start, most);
+  return bytes == most ? std::string() : std::string(start, bytes);
+}
+
+struct Variable {
+  Elf64_Sym symbol;
+  std::string name;
+};
+
+// Returns the variables of the first symbol table of that type.
+std::vector<Variable> variables_of(const ElfFile& file, std::uint32_t type) {
+  const std::vector<Elf64_Shdr> sections = file.sections();
+  const auto table = std::find_if(sections.begin(), sections.end(),
+                                  [type](const Elf64_Shdr& one) { return one.sh_type == type; });
+  if (table == sections.end() || table->sh_link >= sections.size()) return {};
+  const Elf64_Shdr& strings = sections[table->sh_link];
+  const std::vector<char> names = file.table<char>(strings.sh_offset, strings.sh_size);
+  std::vector<Variable> variables;
+  for (const Elf64_Sym& one : file.table<Elf64_Sym>(table->sh_offset, table->sh_size)) {
+    if (is_variable(one)) variables.push_back({one, name_in(names, one.st_name)});
+  }
+  return variables;
 }
 
 std::string demangled(const std::string& name) {
@@ -92,8 +118,8 @@ bool is_in(const AddressRange& range, std::uint64_t address) {
 
 }  // namespace
 
-std::optional<DataSymbols> DataSymbols::read(const std::string& path) {
-  const ElfFile file(path);
+std::optional<DataSymbols> DataSymbols::read(const std::string& path, std::uint64_t inode) {
+  const ElfFile file(path, inode);
   if (!file.is_valid()) return std::nullopt;
   DataSymbols data;
   for (const Elf64_Phdr& one : file.segments()) {
@@ -101,16 +127,10 @@ std::optional<DataSymbols> DataSymbols::read(const std::string& path) {
     data.segments_.push_back(
         {{one.p_vaddr, one.p_vaddr + one.p_memsz}, {one.p_offset, one.p_offset + one.p_filesz}});
   }
-  const std::vector<Elf64_Shdr> sections = file.sections();
-  for (const Elf64_Shdr& section : sections) {
-    if (section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) continue;
-    if (section.sh_link >= sections.size()) continue;
-    const Elf64_Shdr& strings = sections[section.sh_link];
-    const std::vector<char> names = file.table<char>(strings.sh_offset, strings.sh_size);
-    for (const Elf64_Sym& one : file.table<Elf64_Sym>(section.sh_offset, section.sh_size)) {
-      if (!is_variable(one)) continue;
-      data.symbols_.push_back(
-          {{one.st_value, one.st_value + one.st_size}, name_in(names, one.st_name)});
+  // A valid file contains at most one table of each type.
+  for (const std::uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
+    for (const auto& [symbol, name] : variables_of(file, type)) {
+      data.symbols_.push_back({{symbol.st_value, symbol.st_value + symbol.st_size}, name});
     }
   }
   data.finish();
@@ -132,15 +152,18 @@ void DataSymbols::finish() {
 }
 
 // The kernel maps whole pages, so a mapping may begin in the file before its segment.
-std::optional<std::uint64_t> DataSymbols::address_of(std::uint64_t offset) const {
+bool DataSymbols::has_page(const Segment& segment, std::uint64_t offset) {
   const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return is_in({segment.offsets.start / page_bytes * page_bytes, segment.offsets.end}, offset);
+}
+
+std::optional<std::uint64_t> DataSymbols::address_of(std::uint64_t offset, bool is_writable) const {
+  const Segment* found = nullptr;
   for (const Segment& one : segments_) {
-    const std::uint64_t start = one.offsets.start / page_bytes * page_bytes;
-    if (is_in({start, one.offsets.end}, offset)) {
-      return one.addresses.start - one.offsets.start + offset;
-    }
+    if (has_page(one, offset) && (found == nullptr || is_writable)) found = &one;
   }
-  return std::nullopt;
+  if (found == nullptr) return std::nullopt;
+  return found->addresses.start - found->offsets.start + offset;
 }
 
 bool DataSymbols::contains(std::uint64_t address) const {

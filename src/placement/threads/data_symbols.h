@@ -18,12 +18,15 @@ namespace huddle::threads {
 class DataSymbols {
  public:
   // Reads the file. Returns nothing if it is not a regular file that can be read, or not a valid
-  // ELF file with 64-bit addresses in the byte order of this machine.
-  static std::optional<DataSymbols> read(const std::string& path);
+  // ELF file with 64-bit addresses in the byte order of this machine. Also returns nothing if it
+  // has another inode: it may have been replaced, or the path may be that of another root folder.
+  static std::optional<DataSymbols> read(const std::string& path, std::uint64_t inode);
 
-  // Returns the address of a byte of the file in its writable segments. `offset`: at the start of a
-  // page. Returns nothing if no writable segment contains it.
-  std::optional<std::uint64_t> address_of(std::uint64_t offset) const;
+  // Returns the address of the first byte of a mapping, for example of a line of /proc/PID/maps,
+  // that belongs to a writable segment. Returns nothing if no writable segment contains the
+  // mapping's offset in the file. If two segments share a page of the file, the first one contains
+  // the data that become read-only after relocation.
+  std::optional<std::uint64_t> address_of(std::uint64_t offset, bool is_writable) const;
   // Returns whether a writable segment contains the address.
   bool contains(std::uint64_t address) const;
   // Returns the demangled name of the variable that contains the address, or an empty string.
@@ -37,6 +40,7 @@ class DataSymbols {
     AddressRange addresses;
     std::string name;  // mangled
   };
+  static bool has_page(const Segment& segment, std::uint64_t offset);
   void finish();
 
   std::vector<Segment> segments_;

@@ -21,13 +21,19 @@ std::string_view take_word(std::string_view& line) {
   return word;
 }
 
+std::uint64_t decimal_from(std::string_view text) {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 // Parses "55d0c000-55d0e000 rw-p 00001000 fe:00 12345   /path with spaces".
 std::optional<MapEntry> map_entry_from(std::string_view line) {
   MapEntry entry{.range = range_from(take_word(line))};
   const std::string_view access = take_word(line);
   const std::string_view offset = take_word(line);
   take_word(line);  // device
-  take_word(line);  // inode
+  entry.inode = decimal_from(take_word(line));
   const auto parsed =
       std::from_chars(offset.data(), offset.data() + offset.size(), entry.offset, 16);
   if (parsed.ec != std::errc() || entry.range.end <= entry.range.start) return std::nullopt;

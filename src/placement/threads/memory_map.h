@@ -20,6 +20,7 @@ struct MapEntry {
   bool is_writable = false;
   std::uint64_t offset = 0;  // of the first byte in the file
   std::string path = {};     // a file, "[heap]" or "[stack]"; empty for anonymous memory
+  std::uint64_t inode = 0;   // of the file
 
   bool is_file() const { return path.starts_with('/'); }
   bool operator==(const MapEntry&) const = default;

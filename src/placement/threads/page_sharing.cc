@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -24,21 +25,17 @@ constexpr double least_share_of_block = 0.1;
 std::uint64_t space_of(std::uint64_t page) { return page >> page_number_bits; }
 std::uint64_t page_in_space(std::uint64_t page) { return page & most_page_number; }
 
-void add_events(std::vector<PairEvents>& pairs, const PairEvents& more) {
-  const auto known = std::find_if(pairs.begin(), pairs.end(), [&more](const PairEvents& one) {
-    return one.a == more.a && one.b == more.b;
-  });
-  if (known == pairs.end()) {
-    pairs.push_back(more);
-  } else {
-    known->events += more.events;
-  }
-}
+// The events of each pair of threads.
+using EventsOfPairs = std::map<std::pair<int, int>, std::uint64_t>;
 
-void sort_pairs(std::vector<PairEvents>& pairs) {
-  std::sort(pairs.begin(), pairs.end(), [](const PairEvents& one, const PairEvents& other) {
-    return std::tuple(other.events, one.a, one.b) < std::tuple(one.events, other.a, other.b);
+// Returns the pairs with the most events first.
+std::vector<PairEvents> sorted(const EventsOfPairs& events_of) {
+  std::vector<PairEvents> pairs;
+  for (const auto& [pair, events] : events_of) pairs.push_back({pair.first, pair.second, events});
+  std::stable_sort(pairs.begin(), pairs.end(), [](const PairEvents& one, const PairEvents& other) {
+    return one.events > other.events;
   });
+  return pairs;
 }
 
 // The memory of one variable or, without a symbol, one mapping.
@@ -65,18 +62,27 @@ class ObjectFinder {
     if (entry == nullptr) return object;
     object.mapping = entry->path;
     object.start = entry->range.start;
-    for (const std::uint64_t address : {lowest, highest}) name(map, address, object);
+    name(map, lowest, object);
+    if (is_same_file(map.file_before(lowest), map.file_before(highest))) {
+      name(map, highest, object);
+    }
     if (!object.symbols.empty()) object.start = 0;
     return object;
   }
 
  private:
+  static bool is_same_file(const MapEntry* one, const MapEntry* other) {
+    return one != nullptr && other != nullptr && one->path == other->path &&
+           one->inode == other->inode;
+  }
+
   // Adds the variable that contains the address, and the file if it defines the memory.
   void name(const MemoryMap& map, std::uint64_t address, MemoryObject& object) {
     const MapEntry* const file = map.file_before(address);
-    if (file == nullptr || !file->is_writable) return;
-    const std::optional<DataSymbols>& symbols = symbols_of(file->path);
-    const auto start = symbols ? symbols->address_of(file->offset) : std::nullopt;
+    if (file == nullptr) return;
+    const std::optional<DataSymbols>& symbols = symbols_of(*file);
+    const auto start =
+        symbols ? symbols->address_of(file->offset, file->is_writable) : std::nullopt;
     if (!start || !symbols->contains(*start + address - file->range.start)) return;
     object.mapping = file->path;
     std::string symbol = symbols->name_at(*start + address - file->range.start);
@@ -84,13 +90,13 @@ class ObjectFinder {
     if (!symbol.empty() && is_new) object.symbols.push_back(std::move(symbol));
   }
 
-  const std::optional<DataSymbols>& symbols_of(const std::string& path) {
-    const auto [found, is_new] = files_.try_emplace(path);
-    if (is_new) found->second = DataSymbols::read(path);
+  const std::optional<DataSymbols>& symbols_of(const MapEntry& file) {
+    const auto [found, is_new] = files_.try_emplace({file.path, file.inode});
+    if (is_new) found->second = DataSymbols::read(file.path, file.inode);
     return found->second;
   }
 
-  std::map<std::string, std::optional<DataSymbols>> files_;
+  std::map<std::pair<std::string, std::uint64_t>, std::optional<DataSymbols>> files_;
 };
 
 }  // namespace
@@ -120,12 +126,14 @@ class PageSharing::Report {
   using Pairs = std::vector<std::pair<int, int>>;
   struct Part {
     MemoryObject object;
-    Pairs decisive;  // pairs with at least least_share_of_block
-    SharedRange range;
+    std::uint64_t last_page = 0;  // the number of its last block
+    Pairs decisive;               // pairs with at least least_share_of_block
+    EventsOfPairs pairs;
+    SharedRange range;  // without pairs
   };
 
   static SharedRange finished(Part part) {
-    sort_pairs(part.range.pairs);
+    part.range.pairs = sorted(part.pairs);
     part.range.mapping = std::move(part.object.mapping);
     part.range.symbols = std::move(part.object.symbols);
     return std::move(part.range);
@@ -133,36 +141,56 @@ class PageSharing::Report {
 
   void take(std::uint64_t page, const Block& block) {
     Part part;
-    part.range = range_of(block);
+    part.last_page = page;
+    part.pairs = wanted_pairs(block);
+    part.range = range_of(block, part.pairs);
     if (part.range.events == 0) return;
-    for (const PairEvents& pair : part.range.pairs) {
-      const double least = least_share_of_block * static_cast<double>(part.range.events);
-      if (static_cast<double>(pair.events) >= least) part.decisive.emplace_back(pair.a, pair.b);
+    const double least = least_share_of_block * static_cast<double>(part.range.events);
+    for (const auto& [pair, events] : part.pairs) {
+      if (static_cast<double>(events) >= least) part.decisive.push_back(pair);
     }
-    std::sort(part.decisive.begin(), part.decisive.end());
     part.object = object_of(page, block);
-    const bool is_same = !parts_.empty() && parts_.back().object == part.object &&
-                         parts_.back().decisive == part.decisive;
-    if (is_same) {
+    if (!parts_.empty() && continues(parts_.back(), part)) {
       merge(parts_.back(), part);
     } else {
       parts_.push_back(std::move(part));
     }
   }
 
-  SharedRange range_of(const Block& block) const {
-    const std::uint64_t bytes = sharing_.page_bytes_;
-    SharedRange range{
-        .addresses = {block.lowest / bytes * bytes, (block.highest / bytes + 1) * bytes},
-        .events = block.others};
+  // Pages between two blocks belong to the same object only if their mapping is known.
+  bool continues(const Part& before, const Part& part) const {
+    const std::uint64_t pages_a_block = std::uint64_t{1} << sharing_.shift_;
+    return before.object == part.object && before.decisive == part.decisive &&
+           (part.object.mapping || before.last_page + pages_a_block == part.last_page);
+  }
+
+  EventsOfPairs wanted_pairs(const Block& block) const {
+    EventsOfPairs pairs;
     for (const Pair& pair : block.pairs) {
       if (pair.events == 0 || !is_wanted(pair.a) || !is_wanted(pair.b)) continue;
-      range.events += pair.events;
-      range.pairs.push_back({pair.a, pair.b, pair.events});
+      pairs[{pair.a, pair.b}] += pair.events;
     }
-    return range;
+    return pairs;
   }
   bool is_wanted(int thread) const { return is_wanted_[static_cast<std::size_t>(thread)]; }
+
+  SharedRange range_of(const Block& block, const EventsOfPairs& pairs) const {
+    const std::uint64_t bytes = sharing_.page_bytes_;
+    return {.addresses = {block.lowest / bytes * bytes, (block.highest / bytes + 1) * bytes},
+            .events = wanted_events(block, pairs)};
+  }
+
+  // Assumes that as large a share of the other events as of the listed ones is between the wanted
+  // threads. If no pair is listed, counts all.
+  static std::uint64_t wanted_events(const Block& block, const EventsOfPairs& pairs) {
+    std::uint64_t listed = 0, wanted = 0;
+    for (const Pair& pair : block.pairs) listed += pair.events;
+    for (const auto& [pair, events] : pairs) wanted += events;
+    if (listed == 0) return block.others;
+    const double share = static_cast<double>(wanted) / static_cast<double>(listed);
+    const double others = share * static_cast<double>(block.others);
+    return wanted + static_cast<std::uint64_t>(std::llround(others));
+  }
 
   MemoryObject object_of(std::uint64_t page, const Block& block) {
     const std::uint64_t space = space_of(page);
@@ -175,18 +203,20 @@ class PageSharing::Report {
     into.range.addresses.start = std::min(into.range.addresses.start, more.range.addresses.start);
     into.range.addresses.end = std::max(into.range.addresses.end, more.range.addresses.end);
     into.range.events += more.range.events;
-    for (const PairEvents& pair : more.range.pairs) add_events(into.range.pairs, pair);
+    into.last_page = more.last_page;
+    for (const auto& [pair, events] : more.pairs) into.pairs[pair] += events;
   }
 
   // An object of more parts than can be listed becomes one part, because its pages do not belong to
-  // few groups of threads, or have too few events to tell.
+  // few groups of threads, or have too few events to tell. Memory without a known mapping is no
+  // object.
   void merge_objects() {
     std::map<MemoryObject, std::size_t> parts_of;
     for (const Part& part : parts_) ++parts_of[part.object];
     std::map<MemoryObject, std::size_t> places;
     std::vector<Part> merged;
     for (Part& part : parts_) {
-      const bool is_split = parts_of[part.object] > most_ranges;
+      const bool is_split = part.object.mapping && parts_of[part.object] > most_ranges;
       const auto [place, is_new] = places.try_emplace(part.object, merged.size());
       if (is_split && !is_new) {
         merge(merged[place->second], part);
@@ -229,8 +259,27 @@ void PageSharing::take(const Touch& touch, std::span<const int> partners) {
   while (blocks_.size() > most_blocks_) double_blocks();
 }
 
-void PageSharing::take(const Look& /*look*/) {
-  for (auto& [space, process] : processes_) process.may_read = true;
+void PageSharing::take(const Look& look) {
+  for (auto& [space, process] : processes_) process.may_read = !process.is_refused;
+  if (!look.reused.empty()) forget(look.reused);
+}
+
+// The other events of a block remain, because their threads are not known.
+void PageSharing::forget(std::span<const int> threads) {
+  std::vector<bool> is_forgotten(most_threads, false);
+  for (const int thread : threads) is_forgotten[static_cast<std::size_t>(thread)] = true;
+  for (auto& [page, block] : blocks_) {
+    for (Pair& pair : block.pairs) {
+      if (pair.events == 0) continue;
+      const auto a = static_cast<std::size_t>(pair.a), b = static_cast<std::size_t>(pair.b);
+      if (is_forgotten[a] || is_forgotten[b]) pair = {};
+    }
+  }
+  std::erase_if(blocks_, [](const auto& one) {
+    const auto has_events = [](const Pair& pair) { return pair.events > 0; };
+    const Block& block = one.second;
+    return block.others == 0 && std::none_of(block.pairs.begin(), block.pairs.end(), has_events);
+  });
 }
 
 // If there are too many pairs, moves events of each to the others (Misra and Gries), so that the
@@ -271,7 +320,8 @@ void PageSharing::read_map(Process& process, const Touch& touch) {
   MemoryMap map(map_entries(system_.lines(fmt::format("/proc/{}/maps", process.number))));
   if (map.size() == 0) return;  // the process has ended
   keep_used(process.map, space_of(touch.page), map);
-  if (map_entries_ - process.map.size() + map.size() > most_map_entries) return;
+  process.is_refused = map_entries_ - process.map.size() + map.size() > most_map_entries;
+  if (process.is_refused) return;
   map_entries_ = map_entries_ - process.map.size() + map.size();
   process.map = std::move(map);
 }

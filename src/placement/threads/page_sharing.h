@@ -34,7 +34,8 @@ struct PairEvents {
 struct SharedRange {
   AddressRange addresses;  // whole pages
   // The mapping as in /proc/PID/maps: a file, "[heap]" or "[stack]"; empty for anonymous memory.
-  // Nothing if the program unmapped the memory before huddle read its mappings.
+  // Nothing if it is not known, for example because the program unmapped the memory before huddle
+  // read its mappings.
   std::optional<std::string> mapping = {};
   // Variables of the program or of a library that contain the lowest and the highest address that
   // was accessed; empty if unknown.
@@ -61,6 +62,7 @@ class PageSharing {
   // Requires: the process and the offset of the touch.
   void take(const Touch& touch, std::span<const int> partners);
   // Allows the mappings of each process to be read again, for addresses that are still unknown.
+  // Removes the events of threads whose numbers have been reassigned.
   void take(const Look& look);
 
   // Returns the ranges with the most events between `threads`. Reads the symbols of their files.
@@ -90,11 +92,13 @@ class PageSharing {
     int first_thread = 0;
     bool has_threads = false;  // more than one
     bool may_read = true;      // the mappings, before the next look
+    bool is_refused = false;   // its mappings are too many, and are never read again
     MemoryMap map = {};
   };
   class Report;
 
   static void count(Block& block, Pair pair);
+  void forget(std::span<const int> threads);
   std::uint64_t address_of(const Touch& touch) const;
   Process& process_of(const Touch& touch);
   void read_map(Process& process, const Touch& touch);

@@ -22,7 +22,7 @@ const std::vector<std::string> maps_of_app = {
 TEST(MemoryMap, ParsesPathsWithSpaces) {
   const std::vector<MapEntry> entries = map_entries(maps_of_app);
   ASSERT_EQ(entries.size(), maps_of_app.size());
-  EXPECT_EQ(entries[1], (MapEntry{{0x2000, 0x3000}, true, 0x1000, "/opt/my app"}));
+  EXPECT_EQ(entries[1], (MapEntry{{0x2000, 0x3000}, true, 0x1000, "/opt/my app", 7}));
   EXPECT_FALSE(entries[0].is_writable);
   EXPECT_EQ(entries[2].path, "");
   EXPECT_EQ(entries[4].path, "/dev/shm/x (deleted)");

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +16,7 @@
 
 #include "../../common/scratch.h"
 #include "common/system.h"
+#include "elf_file.h"
 
 namespace huddle::threads {
 namespace {
@@ -35,6 +37,24 @@ class PageSharingTest : public testing::Test {
   }
   void write_maps(const std::vector<std::string>& lines) const {
     root_.write(fmt::format("proc/{}/maps", process), fmt::format("{}\n", fmt::join(lines, "\n")));
+  }
+  // Writes a file, and returns the line of its mapping. `wrong`: is added to the inode.
+  std::string file_line(std::uint64_t page, const std::string& access, const std::string& contents,
+                        const std::string& name = "app", std::uint64_t wrong = 0) const {
+    const std::string path = root_.write(name, contents);
+    struct stat status {};
+    EXPECT_EQ(::stat(path.c_str(), &status), 0);
+    return fmt::format("{:x}-{:x} {} 00000000 00:00 {} {}", page * page_bytes,
+                       (page + 1) * page_bytes, access, status.st_ino + wrong, path);
+  }
+  // Returns a file with a variable in each of the pages from 1 on, which are in one segment.
+  static std::string file_with(const std::vector<std::string>& variables) {
+    ElfTable table;
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+      table.variables.push_back({variables[i], (i + 1) * page_bytes, page_bytes});
+    }
+    const std::uint64_t bytes = variables.size() * page_bytes;
+    return elf_file({writable_segment(0, page_bytes, bytes, page_bytes)}, {table});
   }
   System system() const { return System(root_.folder().string()); }
   // Passes the page `times` times from thread `b` to thread `a`.
@@ -218,6 +238,111 @@ TEST_F(PageSharingTest, ProcessesAreDistinguished) {
   ASSERT_EQ(ranges.size(), 2U);
   EXPECT_EQ(ranges[0].mapping, "[heap]");
   EXPECT_EQ(ranges[1].mapping, "[stack]");
+}
+
+// The path may name another file in this mount namespace, or the file may have been replaced.
+TEST_F(PageSharingTest, NamesVariablesOnlyIfTheFileIsTheMappedOne) {
+  for (const std::uint64_t wrong : {0, 1}) {
+    write_maps({file_line(arena, "rw-p", file_with({"counter"}), "app", wrong)});
+    PageSharing sharing(system());
+    pass(sharing, arena, 0, 1);
+    ASSERT_EQ(ranges_of(sharing).size(), 1U);
+    EXPECT_EQ(ranges_of(sharing)[0].symbols.empty(), wrong == 1);
+  }
+}
+
+TEST_F(PageSharingTest, NamesZeroInitializedVariablesAfterReadOnlyData) {
+  write_maps({file_line(arena, "r--p", file_with({"relocated", "zero"})), line(arena + 1, 1, "")});
+  PageSharing sharing(system());
+  pass(sharing, arena + 1, 0, 1);
+  ASSERT_EQ(ranges_of(sharing).size(), 1U);
+  EXPECT_THAT(ranges_of(sharing)[0].symbols, ElementsAre("zero"));
+}
+
+// A group of pages may contain the end of one file's memory and the start of another's.
+TEST_F(PageSharingTest, NamesOnlyTheFileOfTheLowestAddress) {
+  write_maps({file_line(arena, "rw-p", file_with({"first"}), "app"),
+              file_line(arena + 1, "rw-p", file_with({"second"}), "library")});
+  PageSharing sharing(system(), 1);
+  for (const std::uint64_t page : {arena, arena + 1}) pass(sharing, page, 0, 1);
+  const std::vector<SharedRange> ranges = ranges_of(sharing);
+  ASSERT_EQ(ranges.size(), 1U);
+  EXPECT_EQ(ranges[0].mapping, root_.path("app"));
+  EXPECT_THAT(ranges[0].symbols, ElementsAre("first"));
+}
+
+TEST_F(PageSharingTest, NeverReadsTheMappingsAgainIfTheyAreTooMany) {
+  constexpr std::uint64_t too_many = 65531;
+  std::vector<std::string> lines;
+  for (std::uint64_t i = 0; i < too_many; ++i) lines.push_back(line(arena + i, 1, ""));
+  write_maps(lines);
+  PageSharing sharing(system());
+  pass(sharing, arena, 0, 1);
+  EXPECT_EQ(ranges_of(sharing)[0].mapping, std::nullopt);
+  write_maps({line(arena, 1, "")});
+  sharing.take(Look{});
+  pass(sharing, arena, 0, 1);
+  EXPECT_EQ(ranges_of(sharing)[0].mapping, std::nullopt);
+}
+
+TEST_F(PageSharingTest, ForgetsTheEventsOfReassignedThreadNumbers) {
+  PageSharing sharing(system());
+  pass(sharing, heap, 0, 1, 3);
+  pass(sharing, heap, 2, 3, 5);
+  pass(sharing, arena, 1, 2, 7);
+  sharing.take(Look{.threads = {}, .reused = {1}});
+  const std::vector<SharedRange> ranges = ranges_of(sharing);
+  ASSERT_EQ(ranges.size(), 1U);
+  EXPECT_EQ(ranges[0].events, 5U);
+  EXPECT_THAT(ranges[0].pairs, ElementsAre(PairEvents{2, 3, 5}));
+  EXPECT_EQ(sharing.blocks(), 1U);
+}
+
+TEST_F(PageSharingTest, LeavesOutFurtherPairsIfNoListedOneIsWanted) {
+  PageSharing sharing(system());
+  for (int thread = 1; thread < 16; ++thread) pass(sharing, heap, 0, thread, 10);
+  pass(sharing, heap, 14, 15, 100);
+  pass(sharing, arena, 1, 2);
+  const std::vector<int> threads = {1, 2};
+  const SharedMemory memory = sharing.memory_of(threads);
+  EXPECT_EQ(memory.events, 1U);
+  EXPECT_EQ(memory.ranges.size(), 1U);
+}
+
+// The seventh pair moves one event of each listed pair to the others.
+TEST_F(PageSharingTest, ScalesFurtherPairsToTheWantedThreads) {
+  PageSharing sharing(system());
+  for (int thread = 1; thread <= 6; ++thread) pass(sharing, heap, 0, thread, 3);
+  pass(sharing, heap, 0, 7, 1);
+  const std::vector<int> threads = {0, 1, 2, 3};
+  const SharedMemory memory = sharing.memory_of(threads);
+  EXPECT_EQ(memory.events, 10U) << "three of six pairs with two events each, and half of 7 others";
+}
+
+TEST_F(PageSharingTest, DoesNotMergeDistantPagesWithoutAKnownMapping) {
+  write_maps({});
+  PageSharing sharing(system());
+  for (const std::uint64_t page : {0, 1, 40}) pass(sharing, arena + page, 0, 1);
+  std::vector<SharedRange> ranges = ranges_of(sharing);
+  ASSERT_EQ(ranges.size(), 2U);
+  EXPECT_EQ(ranges[0].addresses, pages(arena, 2));
+  EXPECT_EQ(ranges[1].addresses, pages(arena + 40, 1));
+  for (std::uint64_t i = 2; i < 16; ++i) pass(sharing, arena + 40 * i, 0, 1);
+  EXPECT_EQ(ranges_of(sharing)[0].addresses, pages(arena, 2));
+}
+
+// A search through all pairs of the range for each pair would take a second.
+TEST_F(PageSharingTest, MergesManyPairs) {
+  write_maps({line(arena, 0x10000, "")});
+  PageSharing sharing(system());
+  constexpr int blocks = 16000, pairs_a_block = 6, threads = 4096;
+  for (int i = 0; i < blocks * pairs_a_block; ++i) {
+    const int a = i % threads, b = (a + 1 + i / threads) % threads;
+    pass(sharing, arena + static_cast<std::uint64_t>(i / pairs_a_block), a, b);
+  }
+  const std::vector<SharedRange> ranges = ranges_of(sharing, threads);
+  ASSERT_EQ(ranges.size(), 1U);
+  EXPECT_EQ(ranges[0].pairs.size(), std::size_t{blocks} * pairs_a_block);
 }
 
 }  // namespace
