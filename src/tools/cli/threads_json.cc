@@ -2,8 +2,11 @@
 // Copyright the huddle contributors
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "tools/cli/document_json.h"
 #include "tools/cli/thread_agent.h"
@@ -39,15 +42,22 @@ Json unobserved_json(const threads::Unobserved& unobserved) {
   return json;
 }
 
+// Returns the pairs with the most events.
+Json first_pairs_json(const std::vector<threads::PairEvents>& pairs) {
+  constexpr std::size_t most_pairs = 64;
+  Json first = Json::array();
+  for (const threads::PairEvents& pair :
+       std::span(pairs).first(std::min(pairs.size(), most_pairs))) {
+    first.push_back({pair.a, pair.b, pair.events});
+  }
+  return first;
+}
+
 Json shared_memory_json(const threads::SharedMemory& memory) {
   Json ranges = Json::array();
   for (const threads::SharedRange& range : memory.ranges) {
-    Json pairs = Json::array();
-    for (const threads::PairEvents& pair : range.pairs) {
-      pairs.push_back({pair.a, pair.b, pair.events});
-    }
     ranges.push_back({{"events", range.events},
-                      {"pairs", std::move(pairs)},
+                      {"pairs", first_pairs_json(range.pairs)},
                       {"start", fmt::format("0x{:x}", range.addresses.start)},
                       {"end", fmt::format("0x{:x}", range.addresses.end)},
                       {"mapping", range.mapping ? Json(*range.mapping) : Json()},

@@ -80,7 +80,7 @@ std::string pairs_text(const threads::SharedRange& range) {
 
 // Returns the variables and the mapping that contain the range.
 std::string owner_text(const threads::SharedRange& range) {
-  if (!range.mapping) return "memory that was unmapped early";
+  if (!range.mapping) return "memory whose mapping is not known";
   if (range.mapping->empty()) return "anonymous memory";
   // This is how the kernel lists a shared mapping without a file.
   if (range.mapping->starts_with("/dev/zero")) return "anonymous shared memory";

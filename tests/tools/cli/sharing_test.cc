@@ -6,10 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "model/machine/machine_file.h"
 #include "tools/cli/console.h"
 #include "tools/cli/terminal_text.h"
 #include "tools/cli/thread_agent.h"
@@ -112,7 +114,7 @@ TEST(MemoryText, ListsSharesPairsAndVariables) {
   EXPECT_EQ(memory_text(memory, {.columns = 100}),
             "   60 %  threads 0-1, 1-2: grid in app, 64K at 0x10000\n"
             "   20 %  threads 2-3: anonymous memory, 4K at 0x30000\n"
-            "    8 %  threads 0-3: memory that was unmapped early, 4K at 0x40000\n"
+            "    8 %  threads 0-3: memory whose mapping is not known, 4K at 0x40000\n"
             "   12 %  all other memory\n");
 }
 
@@ -150,6 +152,17 @@ TEST(MemoryText, CountsPairsThatAreNotListed) {
   for (int other = 1; other <= 6; ++other) range.pairs.push_back({0, other, 1});
   EXPECT_EQ(memory_text({.events = 6, .ranges = {range}}, {.columns = 100}),
             "  100 %  threads 0-1, 0-2, 0-3, 0-4 and 2 more pairs: [heap], 4K at 0x0\n");
+}
+
+TEST(ThreadsJson, ListsAtMost64PairsOfARange) {
+  threads::SharedRange range{.addresses = {0, 0x1000}, .mapping = "[heap]", .events = 100};
+  for (int other = 1; other <= 100; ++other) range.pairs.push_back({0, other, 1});
+  ThreadsSubject subject;
+  subject.memory = {.events = 100, .ranges = {range}};
+  const machine::Machine machine =
+      machine::read_machine_file(HUDDLE_SOURCE_DIR "/machines/amd-epyc-2c-a606becc.toml");
+  const auto document = nlohmann::json::parse(threads_json(subject, machine));
+  EXPECT_EQ(document["memory"]["ranges"][0]["pairs"].size(), 64U);
 }
 
 }  // namespace
