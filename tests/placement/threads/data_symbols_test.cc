@@ -66,8 +66,17 @@ TEST(DataSymbols, NamesTheVariableThatContainsAnAddress) {
                 testing::HasSubstr("::initialized_counters"));
     EXPECT_THAT(name_of(address_of(&zero()[i])), testing::HasSubstr("::zero_counters"));
   }
-  const std::uint64_t behind = address_of(&zero()[counters - 1]) + sizeof(long);
-  EXPECT_THAT(name_of(behind), testing::Not(testing::HasSubstr("zero_counters")));
+}
+
+TEST(DataSymbols, NamesAddressesUpToTheEndOfAVariable) {
+  const test::Scratch scratch;
+  const auto symbols =
+      read(scratch.write("file", elf_file({}, {{SHT_SYMTAB, {{"variable", 0x1000, 8}}}})));
+  ASSERT_TRUE(symbols);
+  EXPECT_EQ(symbols->name_at(0xfff), "");
+  EXPECT_EQ(symbols->name_at(0x1000), "variable");
+  EXPECT_EQ(symbols->name_at(0x1007), "variable");
+  EXPECT_EQ(symbols->name_at(0x1008), "");
 }
 
 TEST(DataSymbols, LeavesOutOtherMemory) {

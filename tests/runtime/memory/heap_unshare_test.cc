@@ -216,6 +216,10 @@ std::optional<Mapping> mapping_of(const void* address) {
   return std::nullopt;
 }
 
+bool is_locked(const void* address) {
+  return mapping_of(address)->flags.find(" lo") != std::string::npos;
+}
+
 TEST(HeapUnshare, KeepsProtectionOfPages) {
   Heap heap(unshared_cap_bytes, 0);
   std::byte* const block = filled(heap, MiB, 1);
@@ -241,12 +245,13 @@ TEST(HeapUnshare, KeepsPagesLocked) {
   Heap heap(unshared_cap_bytes, 0);
   std::byte* const block = filled(heap, MiB, 1);
   if (mlock(block, page_bytes()) != 0) GTEST_SKIP() << "may not lock memory";
+  if (!is_locked(block)) GTEST_SKIP() << "under a sanitizer, mlock() does nothing";
   quietly([&] {
     Child child(heap, [] { return true; });
     EXPECT_EQ(child.end(), 0);
   });
-  EXPECT_NE(mapping_of(block)->flags.find(" lo"), std::string::npos);
-  EXPECT_EQ(mapping_of(block + MiB / 2)->flags.find(" lo"), std::string::npos);
+  EXPECT_TRUE(is_locked(block));
+  EXPECT_FALSE(is_locked(block + MiB / 2));
 }
 
 }  // namespace
