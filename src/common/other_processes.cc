@@ -97,10 +97,14 @@ std::optional<ProgramOutput> run_program(const std::vector<std::string>& argumen
 }
 
 // Field 2, the program's name, may contain any character and ends with the last ')' of the line.
-std::optional<ProcessStatus> process_status(std::string_view line) {
+std::vector<std::string> fields_behind_name(std::string_view line) {
   const auto name_end = line.rfind(')');
-  if (name_end == std::string_view::npos) return std::nullopt;
-  const std::vector<std::string> fields = words(line.substr(name_end + 1));
+  if (name_end == std::string_view::npos) return {};
+  return words(line.substr(name_end + 1));
+}
+
+std::optional<ProcessStatus> process_status(std::string_view line) {
+  const std::vector<std::string> fields = fields_behind_name(line);
   constexpr std::size_t state = 3 - 3;
   constexpr std::size_t threads = 20 - 3;
   constexpr std::size_t start_time = 22 - 3;

@@ -35,6 +35,10 @@ struct ProgramOutput {
 std::optional<ProgramOutput> run_program(const std::vector<std::string>& arguments,
                                          std::chrono::milliseconds wait);
 
+// Returns the fields of a line of /proc/ID/stat that follow the name, beginning with field 3; none
+// if it is not such a line.
+std::vector<std::string> fields_behind_name(std::string_view line);
+
 // A process from /proc/ID/stat.
 struct ProcessStatus {
   char state = '?';

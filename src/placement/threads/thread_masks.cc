@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "common/other_processes.h"
 #include "common/system.h"
 
 namespace huddle::threads {
@@ -32,17 +33,9 @@ Set empty_set() {
   return set;
 }
 
-// Returns the fields of /proc/PID/stat after the name, which may contain any character.
-std::vector<std::string> status_of(pid_t number) {
-  const auto text = System().read(fmt::format("/proc/{}/stat", number));
-  const std::size_t end = text ? text->rfind(')') : std::string::npos;
-  return end == std::string::npos ? std::vector<std::string>() : words(text->substr(end + 1));
-}
-
-std::uint64_t born_by(const std::vector<std::string>& status) {
-  constexpr std::size_t start_time = 19;
-  if (status.size() <= start_time) return 0;
-  return static_cast<std::uint64_t>(whole_number(status[start_time]).value_or(0));
+// Returns the contents of /proc/PID/stat, or an empty string.
+std::string stat_line(pid_t number) {
+  return System().read(fmt::format("/proc/{}/stat", number)).value_or("");
 }
 
 std::vector<pid_t> numbers_in(const std::vector<std::string>& all) {
@@ -78,7 +71,9 @@ int SystemMasks::set_mask(pid_t thread, const machine::CpuSet& processors) {
   return ::sched_setaffinity(thread, set_bytes(), set.get()) == 0 ? 0 : errno;
 }
 
-std::uint64_t SystemMasks::born(pid_t number) const { return born_by(status_of(number)); }
+std::uint64_t SystemMasks::born(pid_t number) const {
+  return process_status(stat_line(number)).value_or(ProcessStatus{}).start_time;
+}
 
 std::vector<pid_t> SystemMasks::threads_of(pid_t process) const {
   return numbers_in(System().list(fmt::format("/proc/{}/task", process)));
@@ -95,14 +90,14 @@ std::vector<pid_t> SystemMasks::children_of(pid_t process) const {
 
 pid_t SystemMasks::parent_of(pid_t process) const {
   constexpr std::size_t parent = 1;
-  const std::vector<std::string> status = status_of(process);
+  const std::vector<std::string> status = fields_behind_name(stat_line(process));
   return status.size() > parent ? static_cast<pid_t>(whole_number(status[parent]).value_or(0)) : 0;
 }
 
 bool is_running(const Identity& process) {
-  const std::vector<std::string> status = status_of(process.number);
-  if (status.empty() || process.born == 0 || born_by(status) != process.born) return false;
-  return status.front() != "Z" && status.front() != "X";
+  const auto status = process_status(stat_line(process.number));
+  if (!status || process.born == 0 || status->start_time != process.born) return false;
+  return status->state != 'Z' && status->state != 'X';
 }
 
 Identity own_identity() { return {::getpid(), SystemMasks().born(::getpid())}; }
@@ -122,7 +117,7 @@ CpuSet cores_of(const Topology& topology, const CpuSet& processors) {
 
 // A decision assigns one thread per hardware thread, so a group has room for its threads.
 CpuSet seat_mask(const Topology& topology, const CpuSet& usable, int processor, Binding binding) {
-  const CpuSet core = common(cores_of(topology, CpuSet({processor})), usable);
+  CpuSet core = common(cores_of(topology, CpuSet({processor})), usable);
   switch (binding) {
     case Binding::core:
       return core;
@@ -133,7 +128,7 @@ CpuSet seat_mask(const Topology& topology, const CpuSet& usable, int processor, 
     const auto group = std::find_if(level.groups.begin(), level.groups.end(),
                                     [&](const CpuSet& one) { return one.contains(processor); });
     if (group == level.groups.end()) continue;
-    const CpuSet part = common(*group, usable);
+    CpuSet part = common(*group, usable);
     if (!core.contains(part)) return part;
   }
   return core;

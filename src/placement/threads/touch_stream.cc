@@ -9,6 +9,8 @@
 #include <ctime>
 #include <optional>
 
+#include "common/other_processes.h"
+
 namespace huddle::threads {
 namespace {
 
@@ -25,12 +27,6 @@ std::vector<pid_t> threads_of(const System& system, pid_t process) {
   }
   std::sort(threads.begin(), threads.end());
   return threads;
-}
-
-// Returns the fields of /proc/PID/task/TID/stat after the name, which may contain any character.
-std::vector<std::string> fields_behind_name(const std::string& stat) {
-  const std::size_t end = stat.rfind(')');
-  return end == std::string::npos ? std::vector<std::string>() : words(stat.substr(end + 1));
 }
 
 // Uses nanoseconds if the kernel provides them, otherwise clock ticks.

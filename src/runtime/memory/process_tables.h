@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What the kernel's tables below /proc/self state about this process: protections and locks of
-// pages, mapped devices, and threads that wait on futexes. Needed when pages stop being shared.
-// Allocates nothing from malloc, because fork handlers of other libraries may hold locks that an
-// allocation needs.
+// Reads the kernel's tables of this process below /proc/self: protections and locks of pages,
+// mapped devices, and system calls in which threads wait. This is needed when pages stop being
+// shared. Allocates nothing from malloc, because fork handlers of other libraries may hold locks
+// that an allocation needs.
 #pragma once
 
 #include <cstddef>

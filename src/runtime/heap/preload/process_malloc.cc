@@ -105,7 +105,8 @@ constinit ProcessMalloc process_malloc;
 
 namespace {
 
-// A block of at least this size is moved in steps. The heap keeps as much free memory anyway.
+// A block of at least this size is moved in steps. The heap keeps free memory
+// of about this size in any case.
 constexpr std::size_t least_bytes_in_steps = std::size_t{64} << 20;
 constexpr std::size_t copied_step_bytes = std::size_t{16} << 20;
 
