@@ -97,11 +97,8 @@ template <CollectiveCall Call>
 void end_turn(Communicator& communicator, const Call& call, const team::Turn& turn,
               const TimedCall& when) {
   if (!turn.is_timed || communicator.team == nullptr) return;
-  constexpr std::size_t most_bytes = std::numeric_limits<std::uint32_t>::max();
-  const auto bytes = std::min(most_bytes, call.bytes(communicator));
-  communicator.team->end_turn(turn,
-                              {when.enter_ns, when.leave_ns, static_cast<std::uint32_t>(bytes),
-                               is_at_root(communicator, call) ? 1U : 0U});
+  communicator.team->end_turn(turn, {when.enter_ns, when.leave_ns, call.bytes(communicator),
+                                     is_at_root(communicator, call)});
 }
 
 // Returns the reason why the MPI runs a call whose turn is outside the team.

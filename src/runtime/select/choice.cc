@@ -126,27 +126,50 @@ std::vector<Candidate> of_same_algorithm(const Plan& usual, const std::vector<Ca
   return nearest;
 }
 
-// Returns the cheapest candidates that copy by other methods than `usual`, the first one without
-// the method of `usual`, the next one also without that of the first, and so on.
+// What determines most of the time of a copy method: where a block's cache lines are when it is
+// written. Methods with the same place are alike on every machine.
+struct LinePlace {
+  bool is_at_hand = false;
+  bool is_with_reader = false;
+  bool is_past_caches = false;
+
+  bool operator==(const LinePlace&) const = default;
+};
+
+std::optional<LinePlace> line_place(const Plan& plan) {
+  const auto method = copy_method(plan);
+  if (!method) return std::nullopt;
+  return LinePlace{method->is_at_hand(),
+                   (*method)->ownership == memory::LineOwnership::reader_takes,
+                   (*method)->in == memory::CopyKernel::nontemporal};
+}
+
+// Returns the cheapest candidate of each copy method but that of `usual`: first the cheapest one of
+// each other place of the cache lines, then the rest.
 std::vector<Candidate> by_other_methods(const Plan& usual, const Request& request,
                                         const node::RankLocality& locality,
                                         const machine::CostModel& model,
                                         const TeamResources& resources) {
-  constexpr std::size_t most_methods = 2;  // because each takes as long as a choice
   std::vector<Candidate> list;
+  std::vector<Candidate> like_others;
+  std::vector<std::optional<LinePlace>> places = {line_place(usual)};
   memory::CopyMethodSet avoided;
-  std::optional<memory::CopyMethod> method = copy_method(usual);
-  while (method && list.size() < most_methods) {
-    avoided.set(method->number());
+  if (const auto method = copy_method(usual)) avoided.set(method->number());
+  while (true) {
     std::vector<Candidate> all = candidates(request, locality, model, resources, avoided);
     std::erase_if(all, [&](const Candidate& one) {
       const auto its = copy_method(one.plan);
       return !its || avoided.test(its->number());
     });
     if (all.empty()) break;
-    list.push_back(cheapest(all));
-    method = copy_method(list.back().plan);
+    const Candidate& one = cheapest(all);
+    avoided.set(copy_method(one.plan)->number());
+    const auto place = line_place(one.plan);
+    const bool is_new = std::find(places.begin(), places.end(), place) == places.end();
+    (is_new ? list : like_others).push_back(one);
+    places.push_back(place);
   }
+  list.insert(list.end(), like_others.begin(), like_others.end());
   return list;
 }
 
@@ -157,20 +180,24 @@ std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request
                                        const machine::CostModel& model,
                                        const TeamResources& resources) {
   const std::vector<Candidate> all = candidates(request, locality, model, resources);
-  const std::array<std::vector<Candidate>, 3> kinds = {
-      of_other_algorithms(usual, all), by_other_methods(usual, request, locality, model, resources),
-      of_same_algorithm(usual, all)};
-  std::size_t most = 0;
-  for (const auto& kind : kinds) most = std::max(most, kind.size());
+  // Copy methods have two turns, because their times depend most on the machine.
+  const auto by_method = by_other_methods(usual, request, locality, model, resources);
+  const auto by_algorithm = of_other_algorithms(usual, all);
+  const auto by_pieces = of_same_algorithm(usual, all);
   std::vector<Candidate> list;
-  for (std::size_t i = 0; i < most; ++i) {
-    for (const auto& kind : kinds) {
-      if (i >= kind.size()) continue;
-      const auto known = std::find_if(list.begin(), list.end(), [&](const Candidate& one) {
-        return have_same_plan(one, kind[i]);
-      });
-      if (known == list.end()) list.push_back(kind[i]);
-    }
+  const auto add = [&list](const std::vector<Candidate>& kind, std::size_t place) {
+    if (place >= kind.size()) return;
+    const auto known = std::find_if(list.begin(), list.end(), [&](const Candidate& one) {
+      return have_same_plan(one, kind[place]);
+    });
+    if (known == list.end()) list.push_back(kind[place]);
+  };
+  const std::size_t turns = std::max({by_method.size(), by_algorithm.size(), by_pieces.size()});
+  for (std::size_t turn = 0; turn < turns; ++turn) {
+    add(by_method, 2 * turn);
+    add(by_algorithm, turn);
+    add(by_method, 2 * turn + 1);
+    add(by_pieces, turn);
   }
   return list;
 }

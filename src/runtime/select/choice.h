@@ -46,8 +46,8 @@ std::optional<Choice<Candidate>> choose(const Request& request, const node::Rank
                                         const TeamResources& resources);
 
 // Returns other candidates than `usual` for buffers anywhere, the most promising first, from three
-// kinds in turn: the cheapest one of each other algorithm, the cheapest ones with other copy
-// methods, and candidates of the same algorithm whose pieces are larger or smaller by factors of
+// kinds in turn: the cheapest one of each other copy method, the cheapest one of each other
+// algorithm, and candidates of the same algorithm whose pieces are larger or smaller by factors of
 // about 4. Figures that are wrong can make each of these look more expensive than it is.
 //
 // Requires: `usual` can handle the request.

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <new>
 #include <string>
@@ -48,7 +49,8 @@ Decision decide(const select::Request& request, const SelectionInputs& selection
 }
 
 AlternativeList list_alternatives(const select::Plan& usual, const select::Request& request,
-                                  const SelectionInputs& selection_inputs) {
+                                  const SelectionInputs& selection_inputs,
+                                  const std::function<bool(const Alternative&)>& is_set_up) {
   const DefaultFloatingPoint floating_point;
   try {
     std::vector<Alternative> list;
@@ -56,6 +58,7 @@ AlternativeList list_alternatives(const select::Plan& usual, const select::Reque
          select::alternatives_to(usual, request, selection_inputs.locality(),
                                  selection_inputs.model(), selection_inputs.resources()))
       list.push_back({one.plan, one.ns});
+    std::stable_partition(list.begin(), list.end(), is_set_up);
     return std::make_shared<const std::vector<Alternative>>(std::move(list));
   } catch (const std::bad_alloc&) {
     return nullptr;
@@ -64,28 +67,30 @@ AlternativeList list_alternatives(const select::Plan& usual, const select::Reque
 
 namespace {
 
-// Returns infinity if the algorithm or the copy method differs. Otherwise a number that is larger
-// the more the sizes of the pieces differ.
-double difference(const select::PlanFeatures& a, const select::PlanFeatures& b) {
-  if (a.algorithm != b.algorithm || a.copy_method != b.copy_method)
+// Returns infinity if the copy method differs, or the algorithm if one is wanted. Otherwise a
+// number that is larger the more the sizes of the pieces differ.
+double difference(const select::PlanFeatures& wanted, const select::PlanFeatures& other) {
+  if (wanted.copy_method != other.copy_method ||
+      (!wanted.algorithm.empty() && wanted.algorithm != other.algorithm))
     return std::numeric_limits<double>::infinity();
   const auto logarithm = [](std::size_t bytes) {
     return std::log2(static_cast<double>(std::max<std::size_t>(bytes, 1)));
   };
-  return std::abs(logarithm(a.piece_bytes) - logarithm(b.piece_bytes));
+  return std::abs(logarithm(wanted.piece_bytes) - logarithm(other.piece_bytes));
 }
 
 }  // namespace
 
-Alternative most_similar(const std::vector<Alternative>& listed, const select::PlanFeatures& wanted,
-                         const select::Plan& usual) {
-  Alternative best{usual, 0};
+std::optional<std::size_t> most_similar(std::span<const Alternative> listed,
+                                        const select::PlanFeatures& wanted,
+                                        const select::Plan& usual) {
+  std::optional<std::size_t> best;
   double least = difference(wanted, select::features_of(usual));
-  for (const Alternative& one : listed) {
-    const double its = difference(wanted, select::features_of(one.plan));
+  for (std::size_t place = 0; place < listed.size(); ++place) {
+    const double its = difference(wanted, select::features_of(listed[place].plan));
     if (its >= least) continue;
     least = its;
-    best = one;
+    best = place;
   }
   return best;
 }
@@ -96,18 +101,17 @@ Alternatives alternatives_of(const AlternativeNumbers& numbers, const Alternativ
   Alternatives all;
   const std::vector<Alternative> none;
   const std::vector<Alternative>& list = listed ? *listed : none;
-  std::array<std::size_t, alternatives_at_once> places{};
+  std::array<std::optional<std::size_t>, alternatives_at_once> places{};
   for (std::size_t which = 0; which < numbers.size(); ++which) {
-    places[which] = list.size();  // none
-    if (numbers[which] >= first_recalled_number) {
-      all[which] = most_similar(list, recalled[numbers[which] - first_recalled_number], usual);
-      continue;
+    const std::uint16_t number = numbers[which];
+    if (number >= first_recalled_number) {
+      places[which] = most_similar(list, recalled[number - first_recalled_number], usual);
+    } else if (!list.empty()) {
+      places[which] = number % list.size();
     }
-    if (list.empty()) continue;
-    places[which] = numbers[which] % list.size();
     const auto before = places.begin() + static_cast<std::ptrdiff_t>(which);
-    if (std::find(places.begin(), before, places[which]) == before)
-      all[which] = list[places[which]];
+    if (places[which] && std::find(places.begin(), before, places[which]) == before)
+      all[which] = list[*places[which]];
   }
   return all;
 }

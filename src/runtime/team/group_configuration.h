@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -128,22 +129,26 @@ class AlternativeBook {
   std::map<CallClass, AlternativeList> lists_;  // guarded by mutex_
 };
 
-// Returns the alternatives to `usual`, or null if memory is exhausted.
+// Returns the alternatives to `usual`, those that are set up before the others, or null if memory
+// is exhausted. A trial of the others is postponed until they are worth their set-up.
 AlternativeList list_alternatives(const select::Plan& usual, const select::Request& request,
-                                  const SelectionInputs& selection_inputs);
+                                  const SelectionInputs& selection_inputs,
+                                  const std::function<bool(const Alternative&)>& is_set_up);
 
 using Alternatives = std::array<std::optional<Alternative>, alternatives_at_once>;
 // Returns the alternatives with these numbers in the list, which begins anew after its end. One
 // that is in the result already does not appear again. A number from first_recalled_number on
-// denotes the plan that is most similar to the one with that index in `recalled`. `listed` may be
-// null.
+// denotes the plan that is most similar to the one with that index in `recalled`; there is none if
+// that is `usual`. `listed` may be null.
 Alternatives alternatives_of(const AlternativeNumbers& numbers, const AlternativeList& listed,
                              std::span<const select::PlanFeatures> recalled,
                              const select::Plan& usual);
-// Returns the listed alternative with the algorithm and copy method of `wanted` whose pieces have
-// the most similar size, or `usual` if none is more similar.
-Alternative most_similar(const std::vector<Alternative>& listed, const select::PlanFeatures& wanted,
-                         const select::Plan& usual);
+// Returns the place of the listed alternative with the algorithm, if any, and copy method of
+// `wanted` whose pieces have the most similar size, or nothing if none is more similar than
+// `usual`.
+std::optional<std::size_t> most_similar(std::span<const Alternative> listed,
+                                        const select::PlanFeatures& wanted,
+                                        const select::Plan& usual);
 
 class GroupConfiguration {
  public:

@@ -239,6 +239,7 @@ class Team {
   Turn judged(const Turn& due);
   Turn recalled(const TunedCall& call);
   Tuner::Recalled known_about(const TunedClass& tuned_class) noexcept;
+  std::optional<std::uint16_t> recalled_number(const select::PlanFeatures& plan) noexcept;
   const BoundPlan& alternative_to(Chosen& chosen, const select::Request& request);
   void find_alternatives(Chosen& chosen, const select::Request& request);
   AlternativeList listed_alternatives(const Chosen& chosen, const select::Request& request);

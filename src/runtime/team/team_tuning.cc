@@ -41,7 +41,11 @@ AlternativeList Team::listed_alternatives(const Chosen& chosen, const select::Re
   if (is_shared) {
     if (AlternativeList known = book.find(call_class)) return known;
   }
-  AlternativeList made = list_alternatives(chosen.choice.usual.plan(), request, *selection_inputs_);
+  const auto is_set_up = [this](const Alternative& one) {
+    return engine_.set_up_ns(one.plan) == 0;
+  };
+  AlternativeList made =
+      list_alternatives(chosen.choice.usual.plan(), request, *selection_inputs_, is_set_up);
   if (is_shared && made) book.add(call_class, made);
   return made;
 }
@@ -112,23 +116,36 @@ Turn Team::recalled(const TunedCall& call) {
 
 // Must not fail, because rank 0 alone would.
 Tuner::Recalled Team::known_about(const TunedClass& tuned_class) noexcept {
-  const auto record = tuning_history_.find(selection_inputs_->locality().pus, tuned_class);
-  if (!record) return {};
+  const std::span<const int> cpus = selection_inputs_->locality().pus;
+  const auto record = tuning_history_.find(cpus, tuned_class);
+  if (!record) {
+    const auto plan = tuning_history_.suggestion(cpus, tuned_class);
+    const auto number = plan ? recalled_number(*plan) : std::nullopt;
+    if (!number) return {};
+    return {.has_suggestion = true, .number = *number};
+  }
   Tuner::Recalled recalled{.is_known = true,
                            .kept = record->kept,
                            .next_alternative = record->next_alternative,
                            .confirmations = record->confirmations,
                            .calls_until_next = record->calls_until_next};
   if (record->kept != Implementation::alternative) return recalled;
-  try {
-    const auto known = std::find(recalled_.begin(), recalled_.end(), record->plan);
-    recalled.number =
-        static_cast<std::uint16_t>(first_recalled_number + (known - recalled_.begin()));
-    if (known == recalled_.end()) recalled_.push_back(record->plan);
-  } catch (const std::bad_alloc&) {
-    return {};
-  }
+  const auto number = recalled_number(record->plan);
+  if (!number) return {};
+  recalled.number = *number;
   return recalled;
+}
+
+// Returns nothing if memory is exhausted.
+std::optional<std::uint16_t> Team::recalled_number(const select::PlanFeatures& plan) noexcept {
+  const auto known = std::find(recalled_.begin(), recalled_.end(), plan);
+  const auto number = first_recalled_number + (known - recalled_.begin());
+  try {
+    if (known == recalled_.end()) recalled_.push_back(plan);
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint16_t>(number);
 }
 
 void Team::note_tuning() noexcept {

@@ -24,7 +24,7 @@ constexpr double bytes_of_small_call = 16.0 * KiB;
 
 // A contender leaves a trial early if even its fastest call takes this many times as long as the
 // typical call of the fastest one.
-constexpr double hopeless_ratio = 1.5;
+constexpr double hopeless_ratio = 2;
 // A result replaces the previous one only if the gain is worth it and exceeds the noise, which
 // means that the new contender's call is the faster one in most pairs of calls. If all are equally
 // fast, this happens by chance in one of 50 trials.
@@ -39,12 +39,21 @@ constexpr double verdict_ns = 5000;
 // Assumed time in which the ranks agree on the next alternatives and set up what these need. The
 // list of all alternatives is made only once.
 constexpr double search_ns = 20'000;
+// About the longest time that a contender runs calls in sequence in a trial, which programs that
+// make few calls lose if the contender is slow.
+constexpr double longest_block_ns = 200'000;
 // The largest part of the time of the calls that trials may cost.
 constexpr double most_cost = 0.01;
+// If a trial has found a faster implementation, the prediction was wrong, and another one may be
+// faster still. So part of the time that it saves may be spent on the next trial.
+constexpr double reinvested_part = 0.25;
 constexpr double most_calls_until_next = 1 << 30;
 // After this number of trials most alternatives have taken part in one.
 constexpr int usual_trials = 3;
-constexpr std::uint8_t most_confirmations = usual_trials + 10;
+// The gap doubles at most this number of times, because the state of the machine may change: a
+// hypervisor may move the cores away from each other, or other data take the place in a cache.
+constexpr std::uint8_t most_doublings = 4;
+constexpr std::uint8_t most_confirmations = usual_trials + most_doublings;
 
 // The contenders of a trial.
 constexpr std::size_t chosen_contender = 0;
@@ -192,12 +201,15 @@ bool Tuner::start_trial(Class& call_class) {
   return true;
 }
 
-// Returns the contender that runs a block of this round. The order rotates between rounds, so that
-// a slow change of the machine's state affects all alike.
+// Returns the contender that runs a block of this round. The present choice is the first one of the
+// first round, so that its times there are those of calls in a loop. Then the order rotates between
+// rounds, so that a slow change of the machine's state affects all alike.
 std::size_t Tuner::Trial::contender_of(std::size_t block) const {
+  const std::size_t present = huddle::team::contender_of(call_class->kept);
   std::array<std::size_t, contenders> listed{};
   std::size_t count = 0;
-  for (std::size_t contender = 0; contender < contenders; ++contender) {
+  for (std::size_t i = 0; i < contenders; ++i) {
+    const std::size_t contender = (present + i) % contenders;
     if (has(remaining, contender)) listed[count++] = contender;
   }
   return count == 0 ? chosen_contender : listed[(block + round) % count];
@@ -216,20 +228,21 @@ Turn Tuner::step(Class& call_class) {
   turn.is_in_trial = true;
   turn.trial = call_class.trial;
   const auto blocks = static_cast<std::size_t>(std::popcount(trial.remaining));
-  if (trial.calls == trial.block_calls() * blocks) {
+  if (trial.calls == trial.block_calls * blocks) {
     turn.is_verdict_due = true;
     return turn;
   }
-  const std::size_t block = trial.calls / trial.block_calls();
-  const std::size_t in_block = trial.calls % trial.block_calls();
+  const std::size_t block = trial.calls / trial.block_calls;
+  const std::size_t in_block = trial.calls % trial.block_calls;
   ++trial.calls;
   const std::size_t contender = trial.contender_of(block);
   turn.by = implementation_of(contender);
   if (turn.by == Implementation::alternative)
     turn.which = static_cast<std::uint8_t>(contender - first_alternative);
-  turn.is_timed = in_block > 0;
+  const std::size_t untimed = trial.block_calls - trial.block_samples();
+  turn.is_timed = in_block >= untimed;
   if (turn.is_timed) {
-    turn.sample = static_cast<std::uint8_t>(block * trial.block_samples() + in_block - 1);
+    turn.sample = static_cast<std::uint8_t>(block * trial.block_samples() + in_block - untimed);
   }
   return turn;
 }
@@ -240,25 +253,28 @@ Turn Tuner::recall(const TunedCall& call, const Recalled& recalled) {
   // Otherwise a record of another class would change the bits of reductions.
   const bool is_allowed =
       recalled.kept != Implementation::outside || may_run_outside(call_class.key);
-  if (!recalled.is_known || !is_allowed) return step(call_class);
+  if (!recalled.is_known || !is_allowed) {
+    if (recalled.has_suggestion) call_class.put_first(recalled.number);
+    return step(call_class);
+  }
   call_class.is_tried = true;
   call_class.kept = recalled.kept;
   call_class.confirmations = std::min(recalled.confirmations, most_confirmations);
   call_class.next_alternative = recalled.next_alternative;
   for (std::uint16_t& number : call_class.alternatives) number = call_class.take_number();
-  if (recalled.kept == Implementation::alternative) {
-    std::move_backward(call_class.alternatives.begin(), call_class.alternatives.end() - 1,
-                       call_class.alternatives.end());
-    call_class.alternatives.front() = recalled.number;
-    --call_class.next_alternative;
-  }
+  if (recalled.kept == Implementation::alternative) call_class.put_first(recalled.number);
   call_class.next_trial = call_class.calls + recalled.calls_until_next;
   return kept_turn(call_class);
 }
 
 void Tuner::end(const Turn& turn, const Sample& sample, const select::PlanFeatures& plan) {
   Trial& trial = trials_[turn.trial];
-  trial.samples[turn.sample] = sample;
+  TimedCall& timed = trial.samples[turn.sample];
+  timed.enter_ns = sample.enter_ns;
+  timed.ns = sample.leave_ns > 0 ? static_cast<float>(sample.leave_ns - sample.enter_ns) : 0;
+  constexpr std::size_t most_bytes = (1U << 31U) - 1;
+  timed.bytes = static_cast<std::uint32_t>(std::min(sample.bytes, most_bytes)) & most_bytes;
+  timed.is_root = sample.is_root ? 1 : 0;
   trial.plans[contender_of(turn)] = plan;
 }
 
@@ -280,7 +296,7 @@ void Tuner::postpone_alternative(const Turn& turn, std::uint32_t calls) {
 // round. Otherwise it keeps its turns, because times of this round have been noted.
 void Tuner::Trial::leave_out(std::size_t contender) {
   left_out |= bit_of(contender);
-  if (round > 0 || (calls - 1U) % block_calls() != 0) return;
+  if (round > 0 || (calls - 1U) % block_calls != 0) return;
   remove(remaining, contender);
   --calls;
 }
@@ -289,11 +305,11 @@ std::uint32_t Tuner::calls_that_justify(const Turn& turn, double set_up_ns,
                                         double predicted_ns) const {
   const Trial& trial = trials_[turn.trial];
   double least_ns = std::numeric_limits<double>::max();
-  for (const Sample& sample : trial.samples) {
-    if (sample.leave_ns > 0) least_ns = std::min(least_ns, sample.leave_ns - sample.enter_ns);
+  for (const TimedCall& timed : trial.samples) {
+    if (timed.ns > 0) least_ns = std::min<double>(least_ns, timed.ns);
   }
   const double excess_ns =
-      rounds.front().block_calls * std::max(0.0, predicted_ns - usual_error * least_ns);
+      rounds.front().most_block_calls * std::max(0.0, predicted_ns - usual_error * least_ns);
   const double calls = (set_up_ns + excess_ns) / most_cost / std::max(1.0, least_ns) -
                        static_cast<double>(trial.call_class->calls);
   return static_cast<std::uint32_t>(std::clamp(calls, 0.0, most_calls_until_next));
@@ -306,12 +322,12 @@ namespace {
 std::optional<double> transfer_ns(select::Operation operation,
                                   std::span<const Tuner::Samples> by_rank, std::size_t number) {
   const auto times_of = [number](const Tuner::Samples& samples) {
-    const Tuner::Sample& sample = samples[number];
-    return select::CallTimes{sample.enter_ns, sample.leave_ns, sample.is_root != 0};
+    const Tuner::TimedCall& timed = samples[number];
+    return select::CallTimes{timed.enter_ns, timed.enter_ns + timed.ns, timed.is_root != 0};
   };
   select::EntryTimes entries;
   for (const Tuner::Samples& samples : by_rank) {
-    if (samples[number].leave_ns == 0) return std::nullopt;
+    if (samples[number].ns == 0) return std::nullopt;
     entries.add(times_of(samples));
   }
   double most_ns = 0;
@@ -348,10 +364,17 @@ double Tuner::Costs::faster_pairs(const Costs& other) const {
   return static_cast<double>(faster) / static_cast<double>(count * other.count);
 }
 
-// Adds the times of a round.
+// Replaces the times of the contenders by those of this round: the shorter blocks of the round
+// before may not have lasted until calls take as long as in a loop.
 void Tuner::note_costs(Trial& trial, std::span<const Samples> by_rank) {
   const auto blocks = static_cast<std::size_t>(std::popcount(trial.remaining));
   const std::size_t block_samples = trial.block_samples();
+  for (std::size_t contender = 0; contender < contenders; ++contender) {
+    if (!has(trial.remaining, contender)) continue;
+    trial.costs[contender] = {};
+    trial.calls_by[contender] =
+        static_cast<std::uint16_t>(trial.calls_by[contender] + trial.block_calls);
+  }
   for (std::size_t number = 0; number < blocks * block_samples; ++number) {
     const std::optional<double> ns =
         transfer_ns(operation_of(trial.call_class->key), by_rank, number);
@@ -382,18 +405,18 @@ constexpr std::uint8_t all_alternatives = ((1U << alternatives_at_once) - 1U) <<
 }  // namespace
 
 // The gap until the next trial is as long as it takes until the slower contenders have cost at most
-// the permitted part of the time. Once most alternatives have had a trial, it doubles with each
-// trial that confirms the result.
+// the permitted part of the time, and of what a new choice saves. Once most alternatives have had a
+// trial, it doubles with each trial that confirms the result.
 std::uint32_t Tuner::calls_until_next(const Trial& trial, const Verdict& verdict) {
   const double best_ns = verdict.median_ns[verdict.kept];
   double lost_ns = verdict_ns * rounds.size() + search_ns;
   for (std::size_t contender = 0; contender < contenders; ++contender) {
     const double excess_ns = verdict.median_ns[contender] - best_ns;
-    // The first call of each block has no sample.
-    const double calls = static_cast<double>(trial.costs[contender].count) + trial.round + 1;
-    lost_ns += calls * std::max(0.0, excess_ns);
+    lost_ns += trial.calls_by[contender] * std::max(0.0, excess_ns);
   }
-  const double calls = lost_ns / most_cost / std::max(1.0, best_ns);
+  const std::size_t former = contender_of(trial.call_class->kept);
+  const double saved_ns = std::max(0.0, verdict.median_ns[former] - best_ns);
+  const double calls = lost_ns / std::max(1.0, most_cost * best_ns + reinvested_part * saved_ns);
   const int doublings = std::max(0, trial.call_class->confirmations - usual_trials);
   return static_cast<std::uint32_t>(std::min(most_calls_until_next, std::ldexp(calls, doublings)));
 }
@@ -419,8 +442,7 @@ double Tuner::Trial::mean_weight() const {
 }
 
 // Returns the contenders that may be as fast as one that takes fastest_ns. If they exceed the
-// number of the next round, the slowest ones are removed, except for the one that runs the calls at
-// present.
+// number of the next round, the slowest ones are removed, except for the present choice.
 std::uint8_t Tuner::Trial::next_contenders(const Verdict& verdict, double fastest_ns) const {
   std::uint8_t set = 0;
   for (std::size_t contender = 0; contender < contenders; ++contender) {
@@ -443,6 +465,14 @@ std::uint8_t Tuner::Trial::next_contenders(const Verdict& verdict, double fastes
   return set;
 }
 
+std::uint8_t Tuner::Trial::next_block_calls(double fastest_ns) const {
+  const Round& next = rounds[std::min<std::size_t>(round + 1U, rounds.size() - 1)];
+  const double bytes = std::max(0.0, mean_weight() - bytes_of_small_call);
+  const int longest = next.block_calls(static_cast<std::size_t>(bytes));
+  const double calls = std::min<double>(longest, longest_block_ns / std::max(1.0, fastest_ns));
+  return static_cast<std::uint8_t>(std::max<double>(calls, next.least_block_calls));
+}
+
 Tuner::Verdict Tuner::judge(const Turn& turn, std::span<const Samples> by_rank) {
   Trial& trial = trials_[turn.trial];
   note_costs(trial, by_rank);
@@ -459,6 +489,7 @@ Tuner::Verdict Tuner::judge(const Turn& turn, std::span<const Samples> by_rank) 
   const double fastest_ns = verdict.median_ns[*fastest];
   const double kept_ns = verdict.median_ns[verdict.kept];
   verdict.remaining = trial.next_contenders(verdict, fastest_ns);
+  verdict.block_calls = trial.next_block_calls(fastest_ns);
   const bool is_faster =
       fastest_ns < least_ratio * kept_ns &&
       trial.costs[*fastest].faster_pairs(trial.costs[verdict.kept]) >= least_faster_pairs;
@@ -493,6 +524,7 @@ Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
   Class& call_class = *trial.call_class;
   if (!verdict.is_final) {
     trial.remaining = verdict.remaining;
+    trial.block_calls = verdict.block_calls;
     ++trial.round;
     trial.calls = 0;
     trial.samples = {};
@@ -518,6 +550,13 @@ Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
   result.record.confirmations = call_class.confirmations;
   result_ = result;
   return kept_turn(call_class);
+}
+
+// The last one of the others takes part in the next trial instead.
+void Tuner::Class::put_first(std::uint16_t number) {
+  std::move_backward(alternatives.begin(), alternatives.end() - 1, alternatives.end());
+  alternatives.front() = number;
+  --next_alternative;
 }
 
 // Replaces the alternatives that have lost, and moves one that is kept to the first place.

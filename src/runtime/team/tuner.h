@@ -24,6 +24,7 @@
 #include "runtime/select/call_times.h"
 #include "runtime/select/candidate.h"
 #include "runtime/select/operation.h"
+#include "runtime/select/team_resources.h"
 
 namespace huddle::team {
 
@@ -85,22 +86,31 @@ struct Turn {
 class Tuner {
   // A trial compares the chosen plan, the alternatives, and the implementation outside.
   static constexpr std::size_t contenders = alternatives_at_once + 2;
-  // A round of a trial. Each contender runs a number of calls in sequence (a block). The first one
-  // is not timed, because it may set up an algorithm, and finds the caches in the state that
-  // another contender left. Later rounds have longer blocks, in which calls take the time that they
-  // take in a loop, and fewer contenders.
+  // A round of a trial. Each contender runs a number of calls in sequence (a block), of which only
+  // the last ones are timed: the first one may set up an algorithm, and finds the caches in the
+  // state that another contender left. The first round removes contenders that are far slower than
+  // others. In the last one, blocks are so long that calls take the time that they take in a loop,
+  // unless they are very long.
   struct Round {
-    std::uint8_t block_calls;
+    std::uint8_t least_block_calls;
+    std::uint8_t most_block_calls;
+    std::uint8_t timed_calls;
     std::uint8_t most_contenders;
+
+    // Returns the number of calls after which the data of a contender have passed through its whole
+    // queue, and all timed ones have followed. Until then, each call finds cache lines that another
+    // contender has left to the wrong core.
+    constexpr int block_calls(std::size_t call_bytes) const {
+      const std::size_t calls =
+          timed_calls + select::usual_queue_bytes / std::max<std::size_t>(call_bytes, 1);
+      return static_cast<int>(std::clamp<std::size_t>(calls, least_block_calls, most_block_calls));
+    }
   };
-  static constexpr std::array<Round, 3> rounds = {{{3, contenders}, {5, 4}, {7, 3}}};
-  // The number of timed calls of a contender that is in all rounds.
-  static constexpr std::size_t most_samples =
-      rounds[0].block_calls + rounds[1].block_calls + rounds[2].block_calls - rounds.size();
+  static constexpr std::array<Round, 2> rounds = {{{3, 3, 2, contenders}, {14, 136, 8, 4}}};
   static constexpr std::uint64_t calls_before_trial = 4;
   static constexpr int calls_in_trial = [] {
     int calls = 0;
-    for (const Round& round : rounds) calls += round.block_calls * round.most_contenders;
+    for (const Round& round : rounds) calls += round.most_block_calls * round.most_contenders;
     return calls;
   }();
   // The gap after an unfinished trial. Even if its calls took twice as long as the others, they
@@ -108,12 +118,18 @@ class Tuner {
   static constexpr std::uint32_t calls_after_unfinished = 100 * calls_in_trial;
 
  public:
-  // Number of calls of a class after which its first trial has ended.
+  // Number of calls of any class after which its first trial has ended.
   static constexpr int calls_of_first_trial = calls_before_trial + calls_in_trial + 1;
+  // The same for calls of this size, unless they are so long that the trial is shorter.
+  static constexpr int calls_of_first_trial_of(std::size_t bytes) {
+    int calls = calls_before_trial + 1;
+    for (const Round& round : rounds) calls += round.block_calls(bytes) * round.most_contenders;
+    return calls;
+  }
   static constexpr std::size_t samples_per_round = [] {
     std::size_t most = 0;
     for (const Round& round : rounds)
-      most = std::max<std::size_t>(most, (round.block_calls - 1) * round.most_contenders);
+      most = std::max<std::size_t>(most, std::size_t{round.timed_calls} * round.most_contenders);
     return most;
   }();
 
@@ -121,17 +137,25 @@ class Tuner {
   struct Sample {
     double enter_ns = 0;
     double leave_ns = 0;
-    std::uint32_t bytes = 0;  // of this rank's data, at most 2^32 - 1
-    std::uint32_t is_root = 0;
+    std::size_t bytes = 0;  // of this rank's data
+    bool is_root = false;
   };
-  // The data that a rank contributes to a verdict.
-  using Samples = std::array<Sample, samples_per_round>;
+  // The data that a rank contributes to a verdict. As small as possible, because the ranks exchange
+  // them.
+  struct TimedCall {
+    double enter_ns = 0;
+    float ns = 0;  // 0 if the call failed
+    std::uint32_t bytes : 31 = 0;
+    std::uint32_t is_root : 1 = 0;
+  };
+  using Samples = std::array<TimedCall, samples_per_round>;
 
   // The result of a round of a trial. Rank 0 determines it, and it holds on all ranks.
   struct Verdict {
     bool is_final = false;
-    std::uint8_t remaining = 0;  // contenders in the next round, as bits
-    std::uint8_t kept = 0;       // the contender that runs later calls
+    std::uint8_t remaining = 0;    // contenders in the next round, as bits
+    std::uint8_t block_calls = 0;  // of each of them
+    std::uint8_t kept = 0;         // the contender that runs later calls
     std::uint32_t calls_until_next = 0;
     std::array<double, contenders> median_ns{};  // 0 if it was not tried
   };
@@ -152,8 +176,11 @@ class Tuner {
   // all ranks.
   struct Recalled {
     bool is_known = false;
+    // There is no result, but one of a similar class, whose plan takes part in the first trial.
+    bool has_suggestion = false;
     Implementation kept = Implementation::chosen;
-    // The number of the alternative that is kept, if one is; at least first_recalled_number.
+    // The number of the alternative that is kept or suggested, if one is; at least
+    // first_recalled_number.
     std::uint16_t number = first_recalled_number;
     std::uint16_t next_alternative = 0;
     std::uint8_t confirmations = 0;
@@ -191,7 +218,8 @@ class Tuner {
   }
   // Begins any call.
   Turn begin(const TunedCall& call);
-  // Continues with what is known about the call's class, if anything, instead of its first trial.
+  // Continues with what is known about the call's class, if anything, instead of its first trial,
+  // or begins this trial with the suggested alternative.
   // Called on all ranks. Returns the turn of the call that has begun.
   // Requires: a recall is due.
   Turn recall(const TunedCall& call, const Recalled& recalled);
@@ -230,7 +258,7 @@ class Tuner {
  private:
   static constexpr std::uint8_t no_trial = 0xff;
   static constexpr std::size_t most_classes = 128;
-  static constexpr std::size_t most_trials = 4;
+  static constexpr std::size_t most_trials = 8;
 
   struct Class {
     std::uint32_t key = 0;  // 0: unused
@@ -246,6 +274,8 @@ class Tuner {
     std::uint8_t postponed = 0;         // alternatives that do not take part in trials yet, as bits
     std::uint64_t postponed_until = 0;  // number of calls
 
+    // Puts the alternative with this number in the first place.
+    void put_first(std::uint16_t number);
     void renew_alternatives(std::size_t kept_contender);
     std::uint16_t take_number();
     std::uint16_t next_untried() const;
@@ -256,7 +286,7 @@ class Tuner {
   // The times of a contender's calls. Each is divided by a weight that depends on the call's size,
   // because the sizes of a class differ.
   struct Costs {
-    std::array<double, most_samples> in_order{};
+    std::array<double, rounds.back().timed_calls> in_order{};
     std::size_t count = 0;
     double weights = 0;  // sum
 
@@ -273,19 +303,21 @@ class Tuner {
     std::uint8_t remaining = 0;  // contenders of this round, as bits
     std::uint8_t left_out = 0;   // contenders whose times do not count, as bits
     std::uint8_t round = 0;
-    std::uint8_t calls = 0;  // of this round
+    std::uint8_t block_calls = rounds.front().least_block_calls;
+    std::uint16_t calls = 0;  // of this round
     Samples samples{};
     std::array<select::PlanFeatures, contenders> plans{};
-    // On rank 0, of all rounds.
-    std::array<Costs, contenders> costs{};
+    // On rank 0.
+    std::array<Costs, contenders> costs{};  // of the latest round that a contender was in
+    std::array<std::uint16_t, contenders> calls_by{};  // number of calls in all rounds
 
-    std::size_t block_calls() const { return rounds[round].block_calls; }
-    std::size_t block_samples() const { return block_calls() - 1; }
+    std::size_t block_samples() const { return rounds[round].timed_calls; }
     std::size_t contender_of(std::size_t block) const;
     void leave_out(std::size_t contender);
     std::array<double, contenders> medians_ns() const;
     double mean_weight() const;
     std::uint8_t next_contenders(const Verdict& verdict, double fastest_ns) const;
+    std::uint8_t next_block_calls(double fastest_ns) const;
     Result result(const Verdict& verdict) const;
   };
   struct Latest {

@@ -2,7 +2,9 @@
 // Copyright the huddle contributors
 #include "runtime/team/tuning_history.h"
 
+#include <algorithm>
 #include <new>
+#include <utility>
 
 namespace huddle::team {
 namespace {
@@ -24,6 +26,37 @@ std::optional<TuningRecord> TuningHistory::find(std::span<const int> cpus,
     const std::scoped_lock lock(mutex_);
     const auto found = entries_.find(key);
     return found == entries_.end() ? std::nullopt : std::optional(found->second.record);
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<select::PlanFeatures> TuningHistory::suggestion(std::span<const int> cpus,
+                                                              const TunedClass& of) const noexcept {
+  // Records of the same operation come first, then those of the most similar size.
+  const auto distance_to = [&of](const TunedClass& other) {
+    const auto [less, more] = std::minmax({of.most_bytes, other.most_bytes});
+    const double ratio =
+        static_cast<double>(more) / static_cast<double>(std::max<std::size_t>(less, 1));
+    return std::pair(other.operation != of.operation, ratio);
+  };
+  try {
+    const std::vector<int> same_cpus(cpus.begin(), cpus.end());
+    const std::scoped_lock lock(mutex_);
+    const std::pair<const Key, Entry>* nearest = nullptr;
+    for (const auto& one : entries_) {
+      const auto& [key, entry] = one;
+      if (key.cpus != same_cpus || entry.record.kept == Implementation::outside) continue;
+      const bool is_other = key.tuned_class.operation != of.operation;
+      if (is_other && !entry.record.plan.copy_method) continue;
+      if (nearest == nullptr ||
+          distance_to(key.tuned_class) < distance_to(nearest->first.tuned_class))
+        nearest = &one;
+    }
+    if (nearest == nullptr) return std::nullopt;
+    select::PlanFeatures plan = nearest->second.record.plan;
+    if (nearest->first.tuned_class.operation != of.operation) plan.algorithm = {};
+    return plan;
   } catch (const std::bad_alloc&) {
     return std::nullopt;
   }

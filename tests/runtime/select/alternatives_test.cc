@@ -100,6 +100,26 @@ TEST_F(Alternatives, ContainEachOtherAlgorithm) {
   }
 }
 
+// One curve of a machine file may be wrong, and make a slow method look fast. So the first
+// alternatives include one that leaves the cache lines to another core.
+TEST_F(Alternatives, BeginWithAnotherKindOfCopyMethod) {
+  for (const Operation operation : {Operation::bcast, Operation::gather}) {
+    const Request request{operation, 32768, 1};
+    const Plan usual = cheapest(all(request)).plan;
+    ASSERT_TRUE(copy_method(usual)) << name(operation);
+    const auto alternatives = to(usual, request);
+    ASSERT_FALSE(alternatives.empty());
+    const auto first = copy_method(alternatives.front().plan);
+    ASSERT_TRUE(first) << name(operation);
+    const memory::CopyMethodFacts& other = **first;
+    const memory::CopyMethodFacts& own = **copy_method(usual);
+    const bool is_nontemporal = other.in == memory::CopyKernel::nontemporal;
+    EXPECT_TRUE(other.ownership != own.ownership ||
+                is_nontemporal != (own.in == memory::CopyKernel::nontemporal))
+        << name(operation) << ": " << other.name << " instead of " << own.name;
+  }
+}
+
 // One curve of a machine file may be wrong, and make a slow method look fast.
 TEST_F(Alternatives, ContainOtherCopyMethods) {
   if (!memory::is_native(memory::CopyKernel::nontemporal))
@@ -121,18 +141,39 @@ TEST_F(Alternatives, ContainOtherCopyMethods) {
   }
 }
 
-// A method that was measured only in a ring, and was slow, does not take the place of others.
+// A single copy needs no method.
+TEST_F(Alternatives, ContainCopyMethodsIfTheUsualPlanHasNone) {
+  constexpr Request request{Operation::scatter, 32768, 1};
+  const auto candidates = all(request);
+  const auto usual = std::find_if(candidates.begin(), candidates.end(), [](const Candidate& one) {
+    return algorithm_name(one.plan) == "direct";
+  });
+  ASSERT_NE(usual, candidates.end());
+  ASSERT_FALSE(copy_method(usual->plan));
+  memory::CopyMethodSet methods;
+  for (const Candidate& one : to(usual->plan, request)) {
+    if (const auto method = copy_method(one.plan)) methods.set(method->number());
+  }
+  EXPECT_GE(methods.count(), 3U);
+}
+
+// A method that was measured only in a ring, and was slow, comes after all others.
 TEST_F(Alternatives, DoNotMistakeAMethodForPlain) {
   for (machine::HandoffCurve& curve : machine.handoff) {
     if (curve.kind != machine::HandoffKind::ring_rep_movsb) continue;
     for (double& ns : curve.curve.ns) ns *= 100;
   }
   constexpr Request request{Operation::gather, 16384, 1};
+  memory::CopyMethodSet methods;
   for (const Candidate& one : to(cheapest(all(request)).plan, request)) {
     const auto method = copy_method(one.plan);
     if (!method) continue;
-    EXPECT_NE((*method)->in, memory::CopyKernel::rep_movsb) << one.parameters;
+    const bool is_new = !methods.test(method->number());
+    EXPECT_FALSE(is_new && methods.test(memory::CopyMethod(memory::CopyKernel::rep_movsb).number()))
+        << one.parameters;
+    methods.set(method->number());
   }
+  EXPECT_GE(methods.count(), 3U);
 }
 
 TEST_F(Alternatives, DifferFromEachOther) {

@@ -44,7 +44,8 @@ TEST(RecalledAlternative, HasTheMostSimilarPieces) {
       {segmented, 1}, pieces_of(1024, plain), pieces_of(4096, rep), pieces_of(16384, plain)};
   const select::Plan usual = pieces_of(256, plain).plan;
   const auto piece_of = [&](const select::PlanFeatures& wanted) {
-    return select::piece_size(most_similar(listed, wanted, usual).plan);
+    const auto place = most_similar(listed, wanted, usual);
+    return select::piece_size(place ? listed[*place].plan : usual);
   };
   EXPECT_EQ(piece_of({"slots", 2000, plain}), 1024U);
   EXPECT_EQ(piece_of({"slots", 9000, plain}), 16384U);
@@ -56,8 +57,9 @@ TEST(RecalledAlternative, HasTheMostSimilarPieces) {
 TEST(RecalledAlternative, IsListedBesideOthers) {
   const auto list = std::make_shared<const std::vector<Alternative>>(
       std::vector<Alternative>{{segmented, 1}, pieces_of(1024, {}), pieces_of(4096, {})});
-  const std::vector<select::PlanFeatures> recalled = {{"inline", 0, {}},
-                                                      {"slots", 4096, memory::CopyMethod()}};
+  const memory::CopyMethod plain;
+  const std::vector<select::PlanFeatures> recalled = {
+      {"inline", 0, {}}, {"slots", 4096, plain}, {"slots", 256, plain}};
   const select::Plan usual = pieces_of(256, {}).plan;
   const auto pieces = [&](const AlternativeNumbers& numbers, const AlternativeList& from) {
     std::vector<std::optional<std::size_t>> sizes;
@@ -69,8 +71,12 @@ TEST(RecalledAlternative, IsListedBesideOthers) {
   using Sizes = std::vector<std::optional<std::size_t>>;
   EXPECT_EQ(pieces({first_recalled_number + 1, 1, 3}, list), (Sizes{4096, 1024, 65536}));
   EXPECT_EQ(pieces({1, 4, 2}, list), (Sizes{1024, std::nullopt, 4096})) << "4 is 1 again";
+  EXPECT_EQ(pieces({first_recalled_number + 1, 2, 1}, list), (Sizes{4096, std::nullopt, 1024}))
+      << "2 is the recalled one";
+  EXPECT_EQ(pieces({first_recalled_number + 2, 1, 2}, list), (Sizes{std::nullopt, 1024, 4096}))
+      << "the recalled one is the usual plan";
   EXPECT_EQ(pieces({first_recalled_number + 1, 0, 1}, nullptr),
-            (Sizes{256, std::nullopt, std::nullopt}));
+            (Sizes{std::nullopt, std::nullopt, std::nullopt}));
 }
 
 // Every call of a team gets the right result, no matter which implementation runs it.
@@ -97,7 +103,7 @@ TEST(TunedTeam, MovesTheSameDataByEveryImplementation) {
           }
           // The alternative is the fastest, and the calls take long enough to justify its set-up.
           const double ns = (turn.by == Implementation::alternative ? 1 : 2) * ns_per_s;
-          if (turn.is_timed) team.end_turn(turn, {enter_ns + 1, enter_ns + ns, 8, 0});
+          if (turn.is_timed) team.end_turn(turn, {enter_ns + 1, enter_ns + ns, 8});
         }
         EXPECT_NE(kept, Implementation::outside) << name(operation);
         EXPECT_THAT(by, ::testing::Contains(Implementation::outside));
@@ -117,7 +123,7 @@ TEST(TunedTeam, SharesListsWithTheTeamsOfItsGroup) {
     for (int call = 0; call < Tuner::calls_of_first_trial; ++call) {
       const Turn turn = first.begin_turn({Operation::barrier, 0, false});
       first.barrier();
-      if (turn.is_timed) first.end_turn(turn, {1, 1000, 0, 0});
+      if (turn.is_timed) first.end_turn(turn, {1, 1000});
     }
     EXPECT_EQ(first.group()->alternatives().find(barrier) != nullptr, place.rank == 0);
   });
@@ -139,7 +145,7 @@ TEST(TunedTeam, ContinuesWithTheResultsOfAnEarlierTeam) {
         EXPECT_TRUE(call.is_right());
         const double enter_ns = 10 * ns_per_s * seed;
         const double ns = (turn.by == Implementation::alternative ? 1 : 2) * ns_per_s;
-        if (turn.is_timed) team.end_turn(turn, {enter_ns + 1, enter_ns + ns, 8, 0});
+        if (turn.is_timed) team.end_turn(turn, {enter_ns + 1, enter_ns + ns, 8});
       }
       return by;
     };
