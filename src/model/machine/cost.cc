@@ -75,6 +75,7 @@ std::string_view level_name(const Topology& topology, std::size_t level) {
 
 // Returns the position of a level: 0 for the innermost, the number of levels for the machine.
 std::size_t rank_of(const Topology& topology, std::string_view level) {
+  if (level == whole_machine) return topology.levels.size();
   const auto found = std::find_if(topology.levels.begin(), topology.levels.end(),
                                   [level](const Level& l) { return l.name == level; });
   return static_cast<std::size_t>(found - topology.levels.begin());
@@ -181,7 +182,11 @@ CostModel::CostModel(const Machine& machine)
     const auto curves = entries_that(machine.handoff, [kind](const HandoffCurve& one) {
       return static_cast<std::size_t>(one.kind) == kind;
     });
-    handoff_of_level_[kind] = by_level(topology, curves);
+    for (const HandoffCurve* const curve : by_level(topology, curves)) {
+      const LineCost* const measured =
+          curve == nullptr ? nullptr : cost_of_level_[rank_of(topology, curve->level)];
+      handoff_of_level_[kind].push_back({curve, measured});
+    }
   }
   for (const PathCurve& curve : machine.paths) {
     if (find_path(curve.path) != nullptr) continue;
@@ -209,10 +214,13 @@ const LineCost& CostModel::line_cost(int a, int b) const {
 }
 
 double CostModel::line_ns(int from, int to) const {
-  if (from == to) return 0;
+  return from == to ? 0 : line_ns(from, to, line_cost(from, to));
+}
+
+double CostModel::line_ns(int from, int to, const LineCost& cost) const {
   const int row = pair_row_[static_cast<std::size_t>(from)];
   const int column = pair_row_[static_cast<std::size_t>(to)];
-  if (row == no_row || column == no_row || row == column) return line_cost(from, to).one_way_ns;
+  if (row == no_row || column == no_row || row == column) return cost.one_way_ns;
   const std::size_t n = machine_.pairs->pus.size();
   return machine_.pairs
       ->one_way_ns[static_cast<std::size_t>(row) * n + static_cast<std::size_t>(column)];
@@ -221,16 +229,19 @@ double CostModel::line_ns(int from, int to) const {
 // Scales the pair's latency by the ratio, at its level, of a line that both sides write to one line
 // per side.
 double CostModel::shared_line_ns(int a, int b) const {
-  if (a == b) return 0;
-  const LineCost& cost = line_cost(a, b);
-  return line_ns(a, b) * cost.shared_ns / cost.one_way_ns;
+  return a == b ? 0 : shared_line_ns(a, b, line_cost(a, b));
+}
+
+double CostModel::shared_line_ns(int a, int b, const LineCost& cost) const {
+  return line_ns(a, b, cost) * cost.shared_ns / cost.one_way_ns;
 }
 
 double CostModel::line_to_readers_ns(int from, std::span<const int> readers) const {
   Queue queue;
   for (const int reader : readers) {
     if (reader == from) continue;
-    queue.join(line_ns(from, reader), line_cost(from, reader).reader_step_ns);
+    const LineCost& cost = line_cost(from, reader);
+    queue.join(line_ns(from, reader, cost), cost.reader_step_ns);
   }
   return queue.ns();
 }
@@ -244,8 +255,8 @@ double CostModel::flags_ns(std::span<const int> writers, int reader, int flags_a
     for (const int writer : writers.subspan(start, std::min(per_line, writers.size() - start))) {
       if (writer == reader) continue;
       const LineCost& cost = line_cost(writer, reader);
-      queue.join(line_ns(writer, reader), cost.writer_step_ns);
-      fetch_ns = std::max(fetch_ns, load_step_ns(writer, reader));
+      queue.join(line_ns(writer, reader, cost), cost.writer_step_ns);
+      fetch_ns = std::max(fetch_ns, load_step_ns(writer, reader, cost));
     }
     lines.join(queue.ns(), fetch_ns);
   }
@@ -265,10 +276,12 @@ double CostModel::queued_stores_ns(int writer, std::span<const int> readers) con
 }
 
 double CostModel::load_step_ns(int writer, int reader) const {
-  if (writer == reader) return 0;
-  const LineCost& cost = line_cost(writer, reader);
+  return writer == reader ? 0 : load_step_ns(writer, reader, line_cost(writer, reader));
+}
+
+double CostModel::load_step_ns(int writer, int reader, const LineCost& cost) const {
   return std::max(cost.load_step_ns.value_or(cost.reader_step_ns),
-                  shared_line_ns(writer, reader) / outstanding_misses_);
+                  shared_line_ns(writer, reader, cost) / outstanding_misses_);
 }
 
 double CostModel::own_copy_ns(const CopiesByLevel& copies, double bytes, std::string_view level,
@@ -368,15 +381,14 @@ double CostModel::handoffs_ns(const Copy& copy, double source_ns, double target_
 
 double CostModel::handoff_ns(double bytes, int from, int to, HandoffKind kind) const {
   if (bytes <= 0 || from == to) return 0;
-  const HandoffCurve* const handoff =
-      handoff_of_level_[static_cast<std::size_t>(kind)][index_.joining_level(from, to)];
-  if (handoff == nullptr) return std::numeric_limits<double>::infinity();
-  const double ns = time_at(handoff->curve, bytes);
+  const std::size_t level = index_.joining_level(from, to);
+  const auto& [curve, measured] = handoff_of_level_[static_cast<std::size_t>(kind)][level];
+  if (curve == nullptr) return std::numeric_limits<double>::infinity();
+  const double ns = time_at(curve->curve, bytes);
   // If only a nearer level was measured, scales its curve by the ratio of the line latencies.
-  const LineCost* measured = cost_of_level_[rank_of(machine_.topology, handoff->level)];
-  const double dearer = measured == nullptr
-                            ? 1
-                            : std::max(1.0, line_cost(from, to).one_way_ns / measured->one_way_ns);
+  const double dearer =
+      measured == nullptr ? 1
+                          : std::max(1.0, cost_of_level_[level]->one_way_ns / measured->one_way_ns);
   // No transfer between cores takes less time than one cache line; a write alone transfers nothing.
   return facts_of(kind).part == HandoffPart::write ? ns * dearer
                                                    : std::max(line_ns(from, to), ns * dearer);

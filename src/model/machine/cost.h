@@ -112,6 +112,11 @@ class CostModel {
  private:
   // Returns the cost at the innermost level that two different hardware threads share.
   const LineCost& line_cost(int a, int b) const;
+  // The same as the functions without it, for different hardware threads whose line_cost() is
+  // known.
+  double line_ns(int from, int to, const LineCost& cost) const;
+  double shared_line_ns(int a, int b, const LineCost& cost) const;
+  double load_step_ns(int writer, int reader, const LineCost& cost) const;
   // The measured copies that apply to copiers that share a level, by the level's position.
   using CopiesByLevel = std::vector<std::vector<CrowdPoint>>;
   double own_copy_ns(const CopiesByLevel& copies, double bytes, std::string_view level,
@@ -147,7 +152,12 @@ class CostModel {
   CopiesByLevel copies_;
   CopiesByLevel copies_past_caches_;
   std::vector<const MemoryCost*> memory_of_level_;
-  std::array<std::vector<const HandoffCurve*>, handoff_facts.size()> handoff_of_level_;  // by kind
+  // A curve, and the cost of a line at the level where it was measured.
+  struct Handoff {
+    const HandoffCurve* curve = nullptr;  // null if none was measured
+    const LineCost* measured = nullptr;   // null if unknown
+  };
+  std::array<std::vector<Handoff>, handoff_facts.size()> handoff_of_level_;  // by kind
   std::vector<Path> paths_;
 };
 

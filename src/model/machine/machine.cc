@@ -15,15 +15,22 @@
 namespace huddle::machine {
 namespace {
 
-// Returns the time at a point, raised to at least those of smaller sizes. Allocates nothing,
-// because one choice of an algorithm evaluates curves thousands of times.
-double ns_at_point(const Curve& curve, std::size_t i) {
-  return *std::max_element(curve.ns.begin(), curve.ns.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-}
-
-double slope(const Curve& curve, std::size_t i) {
-  return (ns_at_point(curve, i + 1) - ns_at_point(curve, i)) /
-         (curve.bytes[i + 1] - curve.bytes[i]);
+// A segment between two points of a curve, with each time raised to at least those of smaller
+// sizes.
+struct Segment {
+  double from_bytes = 0;
+  double from_ns = 0;
+  double to_ns = 0;
+  double ns_per_byte = 0;
+};
+// Returns the segment that begins at point i and ends at the next one. Allocates nothing and makes
+// one pass, because one choice of an algorithm evaluates curves thousands of times.
+Segment segment(const Curve& curve, std::size_t i) {
+  double from_ns = curve.ns.front();
+  for (std::size_t point = 1; point <= i; ++point) from_ns = std::max(from_ns, curve.ns[point]);
+  const double to_ns = std::max(from_ns, curve.ns[i + 1]);
+  return {curve.bytes[i], from_ns, to_ns,
+          (to_ns - from_ns) / (curve.bytes[i + 1] - curve.bytes[i])};
 }
 
 // Returns a time before the first point: extrapolates the first segment to its fixed cost at 0
@@ -31,7 +38,9 @@ double slope(const Curve& curve, std::size_t i) {
 double before_first(const Curve& curve, double bytes) {
   const double first_ns = curve.ns.front();
   const double at_zero =
-      curve.ns.size() < 2 ? 0 : std::max(0.0, first_ns - slope(curve, 0) * curve.bytes[0]);
+      curve.ns.size() < 2
+          ? 0
+          : std::max(0.0, first_ns - segment(curve, 0).ns_per_byte * curve.bytes[0]);
   return at_zero + (first_ns - at_zero) * bytes / curve.bytes[0];
 }
 
@@ -39,9 +48,14 @@ double before_first(const Curve& curve, double bytes) {
 // rate if that is slower. Otherwise noise in the last two points could make large sizes free.
 double after_last(const Curve& curve, double bytes) {
   const std::size_t last = curve.ns.size() - 1;
-  const double last_ns = ns_at_point(curve, last);
-  double per_byte = last_ns / curve.bytes[last];
-  if (last > 0) per_byte = std::max(per_byte, slope(curve, last - 1));
+  double last_ns = curve.ns.front();
+  double last_slope = 0;
+  if (last > 0) {
+    const Segment before = segment(curve, last - 1);
+    last_ns = before.to_ns;
+    last_slope = before.ns_per_byte;
+  }
+  const double per_byte = std::max(last_ns / curve.bytes[last], last_slope);
   return last_ns + per_byte * (bytes - curve.bytes[last]);
 }
 
@@ -51,8 +65,8 @@ double time_at(const Curve& curve, double bytes) {
   if (bytes <= curve.bytes.front()) return before_first(curve, bytes);
   if (bytes >= curve.bytes.back()) return after_last(curve, bytes);
   const auto above = std::upper_bound(curve.bytes.begin(), curve.bytes.end(), bytes);
-  const auto i = static_cast<std::size_t>(above - curve.bytes.begin()) - 1;
-  return ns_at_point(curve, i) + slope(curve, i) * (bytes - curve.bytes[i]);
+  const Segment around = segment(curve, static_cast<std::size_t>(above - curve.bytes.begin()) - 1);
+  return around.from_ns + around.ns_per_byte * (bytes - around.from_bytes);
 }
 
 std::vector<double> rates(const Curve& curve) {

@@ -141,23 +141,26 @@ const Level* find_level(const Topology& topology, std::string_view name) {
   return found == topology.levels.end() ? nullptr : &*found;
 }
 
-GroupIndex::GroupIndex(const Topology& topology) {
+GroupIndex::GroupIndex(const Topology& topology) : levels_(topology.levels.size()) {
   const std::size_t last =
       topology.pus.empty() ? 0 : static_cast<std::size_t>(*(topology.pus.end() - 1));
-  for (const Level& level : topology.levels) {
-    std::vector<int>& row = group_of_.emplace_back(last + 1, no_group);
-    for (std::size_t i = 0; i < level.groups.size(); ++i) {
-      for (int pu : level.groups[i]) row[static_cast<std::size_t>(pu)] = static_cast<int>(i);
+  group_of_.assign((last + 1) * levels_, no_group);
+  for (std::size_t level = 0; level < levels_; ++level) {
+    const std::vector<CpuSet>& groups = topology.levels[level].groups;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      for (int pu : groups[i])
+        group_of_[static_cast<std::size_t>(pu) * levels_ + level] = static_cast<int>(i);
     }
   }
 }
 
 std::size_t GroupIndex::joining_level(int a, int b) const {
-  for (std::size_t level = 0; level < levels(); ++level) {
-    const int group_of_a = group(level, a);
-    if (group_of_a != no_group && group_of_a == group(level, b)) return level;
+  const int* const of_a = &group_of_[static_cast<std::size_t>(a) * levels_];
+  const int* const of_b = &group_of_[static_cast<std::size_t>(b) * levels_];
+  for (std::size_t level = 0; level < levels_; ++level) {
+    if (of_a[level] != no_group && of_a[level] == of_b[level]) return level;
   }
-  return levels();
+  return levels_;
 }
 
 std::size_t joining_level(const Topology& topology, int a, int b) {

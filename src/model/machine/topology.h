@@ -130,15 +130,17 @@ class GroupIndex {
   // Requires: the groups of each level are disjoint and contain only existing hardware threads.
   explicit GroupIndex(const Topology& topology);
 
-  std::size_t levels() const { return group_of_.size(); }
+  std::size_t levels() const { return levels_; }
   int group(std::size_t level, int pu) const {
-    return group_of_[level][static_cast<std::size_t>(pu)];
+    return group_of_[static_cast<std::size_t>(pu) * levels_ + level];
   }
   // Returns the innermost level at which both are in the same group, or levels() if there is none.
   std::size_t joining_level(int a, int b) const;
 
  private:
-  std::vector<std::vector<int>> group_of_;  // [level][hardware thread]
+  std::size_t levels_;
+  // [hardware thread][level]: a choice of an algorithm compares many pairs of hardware threads.
+  std::vector<int> group_of_;
 };
 
 // Returns the index in topology.levels of the innermost level at which a and b are in the same

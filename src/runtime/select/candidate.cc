@@ -276,9 +276,8 @@ double no_less(double ns, double least_ns) {
 }  // namespace
 
 std::vector<Candidate> candidates(const Request& request, const node::RankLocality& locality,
-                                  const machine::CostModel& model, const TeamResources& resources,
-                                  const memory::CopyMethodSet& avoided) {
-  const Costs costs(model, locality, avoided);
+                                  const machine::CostModel& model, const TeamResources& resources) {
+  const Costs costs(model, locality);
   std::vector<Candidate> list;
   for (const Algorithm& one : algorithms(request.operation, resources)) {
     one.add(list, costs, resources, request);
@@ -286,6 +285,20 @@ std::vector<Candidate> candidates(const Request& request, const node::RankLocali
   drop_unpriced(list);
   const double least_ns = memory_ns(request, locality, model);
   for (Candidate& one : list) one.ns = no_less(one.ns, least_ns);
+  return list;
+}
+
+std::vector<Candidate> candidates_of(const std::set<std::string_view>& names,
+                                     const Request& request, const node::RankLocality& locality,
+                                     const machine::CostModel& model,
+                                     const TeamResources& resources,
+                                     const memory::CopyMethodSet& avoided) {
+  const Costs costs(model, locality, avoided);
+  std::vector<Candidate> list;
+  for (const Algorithm& one : algorithms(request.operation, resources)) {
+    if (names.contains(one.name)) one.add(list, costs, resources, request);
+  }
+  drop_unpriced(list);
   return list;
 }
 

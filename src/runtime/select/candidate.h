@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -123,12 +124,17 @@ struct Candidate {
 
 // Returns all plans that can handle the request, in a fixed order. Omits plans without a predicted
 // time, for which the machine file lacks figures, unless no plan has one. The result is empty only
-// if an element is larger than any slot. Plans copy by the methods in `avoided` only if no other
-// method is possible.
+// if an element is larger than any slot.
 // Requires: at least two ranks.
 std::vector<Candidate> candidates(const Request& request, const node::RankLocality& locality,
-                                  const machine::CostModel& model, const TeamResources& resources,
-                                  const memory::CopyMethodSet& avoided = {});
+                                  const machine::CostModel& model, const TeamResources& resources);
+// Returns the plans of the algorithms with these names. They copy by the methods in `avoided` only
+// if no other method is possible. Requires: at least two ranks.
+std::vector<Candidate> candidates_of(const std::set<std::string_view>& names,
+                                     const Request& request, const node::RankLocality& locality,
+                                     const machine::CostModel& model,
+                                     const TeamResources& resources,
+                                     const memory::CopyMethodSet& avoided);
 // Returns the cheapest candidate, the first one of several that are equal.
 const Candidate& cheapest(const std::vector<Candidate>& candidates);
 // Returns the cheapest candidate of the algorithm `forced`; if it is empty or has no candidate, the

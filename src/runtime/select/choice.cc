@@ -8,7 +8,9 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "model/machine/cost.h"
@@ -144,19 +146,32 @@ std::optional<LinePlace> line_place(const Plan& plan) {
                    (*method)->in == memory::CopyKernel::nontemporal};
 }
 
+// Returns the algorithms with candidates that copy by a method, except the one that announces large
+// blocks, which copies the others like pairs of ranks.
+std::set<std::string_view> copying_algorithms(const std::vector<Candidate>& all) {
+  std::set<std::string_view> names;
+  for (const Candidate& one : all) {
+    if (copy_method(one.plan) && !std::holds_alternative<AnnouncedPlan>(one.plan))
+      names.insert(algorithm_name(one.plan));
+  }
+  return names;
+}
+
 // Returns the cheapest candidate of each copy method but that of `usual`: first the cheapest one of
 // each other place of the cache lines, then the rest.
-std::vector<Candidate> by_other_methods(const Plan& usual, const Request& request,
-                                        const node::RankLocality& locality,
+std::vector<Candidate> by_other_methods(const Plan& usual, const std::vector<Candidate>& known,
+                                        const Request& request, const node::RankLocality& locality,
                                         const machine::CostModel& model,
                                         const TeamResources& resources) {
+  const std::set<std::string_view> algorithms = copying_algorithms(known);
   std::vector<Candidate> list;
   std::vector<Candidate> like_others;
   std::vector<std::optional<LinePlace>> places = {line_place(usual)};
   memory::CopyMethodSet avoided;
   if (const auto method = copy_method(usual)) avoided.set(method->number());
   while (true) {
-    std::vector<Candidate> all = candidates(request, locality, model, resources, avoided);
+    std::vector<Candidate> all =
+        candidates_of(algorithms, request, locality, model, resources, avoided);
     std::erase_if(all, [&](const Candidate& one) {
       const auto its = copy_method(one.plan);
       return !its || avoided.test(its->number());
@@ -181,7 +196,7 @@ std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request
                                        const TeamResources& resources) {
   const std::vector<Candidate> all = candidates(request, locality, model, resources);
   // Copy methods have two turns, because their times depend most on the machine.
-  const auto by_method = by_other_methods(usual, request, locality, model, resources);
+  const auto by_method = by_other_methods(usual, all, request, locality, model, resources);
   const auto by_algorithm = of_other_algorithms(usual, all);
   const auto by_pieces = of_same_algorithm(usual, all);
   std::vector<Candidate> list;

@@ -115,6 +115,10 @@ Costs::Costs(const machine::CostModel& model, const node::RankLocality& locality
     const auto others = std::count(locality.pus.begin(), locality.pus.end(), pu) - 1;
     turn_ns_.push_back(std::isfinite(yield_ns) ? static_cast<double>(others) * yield_ns : 0);
   }
+  farthest_from_first_ = found_farthest_from(0);
+  const std::vector<int> others = others_than(0);
+  flags_to_first_ns_ = flags_ns(others, 0, 1);
+  synchronization_ns_ = flags_to_first_ns_ + queue_ns(0, others);
 }
 
 std::vector<int> Costs::pus(std::span<const int> ranks) const {
@@ -140,11 +144,6 @@ double Costs::queue_ns(int from, std::span<const int> readers) const {
   double alone_ns = 0;
   for (const int reader : readers) alone_ns = std::max(alone_ns, line_ns(from, reader));
   return std::max(0.0, line_to_ns(from, readers) - alone_ns);
-}
-
-double Costs::synchronization_ns() const {
-  const std::vector<int> others = others_than(0);
-  return flags_ns(others, 0, 1) + queue_ns(0, others);
 }
 
 double Costs::rest_ns(std::size_t bytes, int from, int to) const {
@@ -336,10 +335,15 @@ double Costs::reduce_ns(std::size_t bytes, std::size_t data_bytes, int rank) con
   });
 }
 
-int Costs::farthest_from(int rank) const {
+int Costs::found_farthest_from(int rank) const {
   int farthest = rank == 0 ? 1 : 0;
+  double farthest_ns = line_ns(rank, farthest);
   for (int other = 0; other < ranks(); ++other) {
-    if (other != rank && line_ns(rank, other) > line_ns(rank, farthest)) farthest = other;
+    if (other == rank) continue;
+    const double ns = line_ns(rank, other);
+    if (ns <= farthest_ns) continue;
+    farthest = other;
+    farthest_ns = ns;
   }
   return farthest;
 }
@@ -375,8 +379,13 @@ CopyMethod Costs::block_copy_method_for(const Piece& piece, int from, int to,
                : both_ns;
   };
   CopyMethod best = allowed.front();
-  for (CopyMethod method : allowed) {
-    if (select::is_possible(method, allowed) && ns(method) < ns(best)) best = method;
+  double best_ns = ns(best);
+  for (const CopyMethod method : allowed) {
+    if (method == best || !select::is_possible(method, allowed)) continue;
+    const double method_ns = ns(method);
+    if (method_ns >= best_ns) continue;
+    best = method;
+    best_ns = method_ns;
   }
   if (best != CopyMethod()) return best;
   // The other methods that write into the caches have been measured only in a ring.

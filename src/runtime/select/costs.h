@@ -98,7 +98,9 @@ class Costs {
   }
   // Returns the time until every rank has seen the flags of all others; each flag is in a line of
   // its own, which all others read.
-  double synchronization_ns() const;
+  double synchronization_ns() const { return synchronization_ns_; }
+  // Returns the time until rank 0 has seen the flags of all others, each in a line of its own.
+  double flags_to_first_ns() const { return flags_to_first_ns_; }
 
   // Returns the time that data behind a flag add to that of the flag: the time of the cache lines
   // after the first.
@@ -183,7 +185,9 @@ class Costs {
   }
 
   // Returns the rank that is farthest from this one.
-  int farthest_from(int rank) const;
+  int farthest_from(int rank) const {
+    return rank == 0 ? farthest_from_first_ : found_farthest_from(rank);
+  }
   // Returns all ranks but this one.
   std::vector<int> others_than(int rank) const;
 
@@ -212,12 +216,17 @@ class Costs {
   double copy_by_all_ns(double bytes, machine::Source source, machine::Target target) const;
   int pu(int rank) const { return locality_.pus[static_cast<std::size_t>(rank)]; }
   std::vector<int> pus(std::span<const int> ranks) const;
+  int found_farthest_from(int rank) const;
 
   const machine::CostModel& model_;
   const node::RankLocality& locality_;
   std::vector<double> turn_ns_;  // by rank
   double processors_ = 1;
   memory::CopyMethodSet avoided_;
+  // Computed once, because most algorithms need them for each of their plans.
+  int farthest_from_first_ = 0;
+  double flags_to_first_ns_ = 0;
+  double synchronization_ns_ = 0;
 };
 
 // Returns the number of parts of `part` bytes that `all` bytes have; the last part may be shorter.

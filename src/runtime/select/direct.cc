@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -128,26 +129,41 @@ struct SizeRange {
   std::size_t from = PairExchange::Plan::never;
   std::size_t up_to = PairExchange::Plan::never;
 };
-template <class Pays>
-SizeRange range_of(Pays pays) {
-  constexpr std::size_t largest = std::size_t{1} << 30;
+constexpr std::array<std::size_t, 25> sizes_of_ranges = [] {
+  std::array<std::size_t, 25> sizes{};
+  std::size_t bytes = node::line_bytes;
+  for (std::size_t& size : sizes) {
+    size = bytes;
+    bytes *= 2;
+  }
+  return sizes;
+}();
+using NsBySize = std::array<double, sizes_of_ranges.size()>;
+template <class Ns>
+NsBySize by_size(Ns ns) {
+  NsBySize all{};
+  std::transform(sizes_of_ranges.begin(), sizes_of_ranges.end(), all.begin(), ns);
+  return all;
+}
+// Returns the range of sizes for which `these` are shorter than `others`.
+SizeRange range_where_shorter(const NsBySize& these, const NsBySize& others) {
   SizeRange range;
-  int most = 0;
-  int in_a_row = 0;
-  for (std::size_t bytes = node::line_bytes; bytes <= largest; bytes *= 2) {
-    in_a_row = pays(bytes) ? in_a_row + 1 : 0;
+  std::size_t most = 0;
+  std::size_t in_a_row = 0;
+  for (std::size_t i = 0; i < these.size(); ++i) {
+    in_a_row = these[i] < others[i] ? in_a_row + 1 : 0;
     if (in_a_row <= most) continue;
     most = in_a_row;
-    range = {bytes >> (most - 1), bytes == largest ? PairExchange::Plan::never : bytes};
+    const bool is_last = i + 1 == these.size();
+    range = {sizes_of_ranges[i + 1 - most],
+             is_last ? PairExchange::Plan::never : sizes_of_ranges[i]};
   }
   return range;
 }
 
 // Returns the time of the two flags of each pair of ranks: one with the address of the block, and
 // one in the other direction that acknowledges the read.
-double announced_flags_ns(const Costs& costs) {
-  return 2 * costs.flags_ns(costs.others_than(0), 0, 1);
-}
+double announced_flags_ns(const Costs& costs) { return 2 * costs.flags_to_first_ns(); }
 
 double read_ns(const Costs& costs, const Request& request, const PeerCopy& by) {
   const double begin_ns = plain_own_ns(costs, request) + announced_flags_ns(costs);
@@ -168,17 +184,21 @@ double written_ns(const Costs& costs, const Request& request, const PeerCopy& by
                   costs.push_ns(request.bytes, costs.ranks() - 2, by));
 }
 
+// tiles_ns: the times without announcements.
 PairExchange::Plan with_announced_sizes(PairExchange::Plan plan, const Costs& costs,
-                                        const TeamResources& resources, const Request& request,
+                                        Operation operation, const NsBySize& tiles_ns,
                                         const PeerCopy& by) {
-  const auto of_size = [&](std::size_t bytes) { return Request{request.operation, bytes, 1}; };
-  const SizeRange announced = range_of([&](std::size_t bytes) {
-    return announced_ns(costs, of_size(bytes), by) <
-           pairs_uneven_ns(costs, resources.pair_exchange.cells, of_size(bytes), plan);
+  const NsBySize reads_ns = by_size([&](std::size_t bytes) {
+    return read_ns(costs, {operation, bytes, 1}, by);
   });
-  const SizeRange written = range_of([&](std::size_t bytes) {
-    return written_ns(costs, of_size(bytes), by) < read_ns(costs, of_size(bytes), by);
+  const NsBySize writes_ns = by_size([&](std::size_t bytes) {
+    return written_ns(costs, {operation, bytes, 1}, by);
   });
+  NsBySize least_ns{};
+  for (std::size_t i = 0; i < least_ns.size(); ++i)
+    least_ns[i] = std::min(reads_ns[i], writes_ns[i]);
+  const SizeRange announced = range_where_shorter(least_ns, tiles_ns);
+  const SizeRange written = range_where_shorter(writes_ns, reads_ns);
   plan.announced_from = announced.from;
   plan.announced_up_to = announced.up_to;
   plan.written_from = written.from;
@@ -213,8 +233,12 @@ std::optional<Announcement> best_announcement(const Costs& costs, const TeamReso
                                               const Request& request,
                                               const PairExchange::Plan& tiles) {
   std::optional<Announcement> best;
+  const NsBySize tiles_ns = by_size([&](std::size_t bytes) {
+    return pairs_uneven_ns(costs, resources.pair_exchange.cells, {request.operation, bytes, 1},
+                           tiles);
+  });
   for_each_peer_copy(costs, resources, request, [&](const PeerCopy& by) {
-    const auto plan = with_announced_sizes(tiles, costs, resources, request, by);
+    const auto plan = with_announced_sizes(tiles, costs, request.operation, tiles_ns, by);
     if (plan.announced_from == PairExchange::Plan::never) return;
     const auto is_cheaper = [&](const Announcement& than) {
       const std::size_t bytes = std::max(plan.announced_from, than.plan.announced_from);

@@ -396,7 +396,7 @@ double slots_gather_ns(const Costs& costs, const Request& request,
       node::fits_behind_flag(round) ? 0 : costs.written_line_ns(0, costs.farthest_from(0));
   return own_ns(costs, request, plan.results) +
          ceil_div(least, round) *
-             (reuse_ns + one.write_ns + costs.flags_ns(others, 0, 1) + peers * one.read_ns);
+             (reuse_ns + one.write_ns + costs.flags_to_first_ns() + peers * one.read_ns);
 }
 
 // All other ranks read the flag of the root, and then their blocks. Before the root writes to a
@@ -417,7 +417,7 @@ double slots_scatter_ns(const Costs& costs, const Request& request,
       costs.in_turns_ns(costs.move_ns(least, data.results_bytes, data.results), peers);
   if (node::fits_behind_flag(all)) return flag_ns + results_ns;
   const double read_ns = costs.read_ns(least, 0, costs.farthest_from(0), peers - 1, plan.method);
-  return costs.flags_ns(others, 0, 1) + shown.write_ns + flag_ns + std::max(read_ns, results_ns);
+  return costs.flags_to_first_ns() + shown.write_ns + flag_ns + std::max(read_ns, results_ns);
 }
 
 // Pairs take turns. In each turn both ranks write and read all tiles and wait for each other's
@@ -434,7 +434,7 @@ double pairs_alltoall_ns(const Costs& costs, int cells, const Request& request,
   const double turns = idles ? others + 1 : others;
   const double moves_ns = own_ns(costs, request, plan.results) + turns * tiles.ns();
   if (plan.order != Order::as_ready) return moves_ns + turns * tiles.count * line_ns;
-  return moves_ns + tiles.channelfuls * costs.flags_ns(costs.others_than(0), 0, 1) +
+  return moves_ns + tiles.channelfuls * costs.flags_to_first_ns() +
          turns * (tiles.count - tiles.channelfuls) * costs.written_line_ns(far, 0);
 }
 
@@ -453,7 +453,7 @@ double pairs_rooted_ns(const Costs& costs, int cells, const Request& request,
   const double stores_ns =
       std::max(0.0, costs.queued_stores_ns(0, others) - turns * tiles.each.write_ns);
   const double flags_ns =
-      to_root ? costs.flags_ns(others, 0, 1) : costs.line_ns(0, costs.farthest_from(0)) + stores_ns;
+      to_root ? costs.flags_to_first_ns() : costs.line_ns(0, costs.farthest_from(0)) + stores_ns;
   // If the root is the bottleneck, it moves all data, before or after one tile of a peer. If a tile
   // takes a peer longer than the root needs for a tile of each peer, a peer moves all its data,
   // before or after one tile of the root.

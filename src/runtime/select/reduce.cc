@@ -335,8 +335,8 @@ double exchange_ns(const Costs& costs, const Request& request,
   const double combines_ns = combine_all_ns(costs, others, 0, combined, plan.method);
   const bool is_to_one = request.operation == Operation::reduce &&
                          plan.method->ownership != memory::LineOwnership::ping_pong;
-  const double flags_ns = is_to_one && combined.is_behind_flag ? costs.flags_ns(others, 0, 1)
-                                                               : costs.synchronization_ns();
+  const double flags_ns =
+      is_to_one && combined.is_behind_flag ? costs.flags_to_first_ns() : costs.synchronization_ns();
   return rounds * (shown_ns + flags_ns + (is_to_one ? combines_ns : costs.by_all_ns(combines_ns)));
 }
 
@@ -401,7 +401,7 @@ double sliced_reduce_ns(const Costs& costs, int sets, std::size_t bytes,
   }();
   const double result_ns = costs.by_all_ns(costs.write_ns(
       result_bytes, buffers, 0, far, returned ? memory::by_ping_pong : plan.method->in));
-  const double flags_ns = costs.flags_ns(costs.others_than(0), 0, 1);
+  const double flags_ns = costs.flags_to_first_ns();
   const double waits = (returned ? 2 : 3) * ceil_div(bytes, chunk) + 1;
   return shown_ns + reduce_ns + (result_bytes == 0 ? 0 : result_ns) + fetch_ns + waits * flags_ns;
 }
