@@ -155,8 +155,8 @@ GroupIndex::GroupIndex(const Topology& topology) : levels_(topology.levels.size(
 }
 
 std::size_t GroupIndex::joining_level(int a, int b) const {
-  const int* const of_a = &group_of_[static_cast<std::size_t>(a) * levels_];
-  const int* const of_b = &group_of_[static_cast<std::size_t>(b) * levels_];
+  const int* const of_a = group_of_.data() + static_cast<std::size_t>(a) * levels_;
+  const int* const of_b = group_of_.data() + static_cast<std::size_t>(b) * levels_;
   for (std::size_t level = 0; level < levels_; ++level) {
     if (of_a[level] != no_group && of_a[level] == of_b[level]) return level;
   }

@@ -157,14 +157,19 @@ std::set<std::string_view> copying_algorithms(const std::vector<Candidate>& all)
   return names;
 }
 
-// Returns the cheapest candidate of each copy method but that of `usual`: first the cheapest one of
-// each other place of the cache lines, then the rest.
-std::vector<Candidate> by_other_methods(const Plan& usual, const std::vector<Candidate>& known,
-                                        const Request& request, const node::RankLocality& locality,
-                                        const machine::CostModel& model,
-                                        const TeamResources& resources) {
+struct ByOtherMethods {
+  // The cheapest candidate of each other copy method: first the cheapest one of each other place of
+  // the cache lines, then the rest.
+  std::vector<Candidate> cheapest;
+  // Candidates with the nearest smaller and larger pieces than each of the former.
+  std::vector<Candidate> of_other_pieces;
+};
+
+ByOtherMethods by_other_methods(const Plan& usual, const std::vector<Candidate>& known,
+                                const Request& request, const node::RankLocality& locality,
+                                const machine::CostModel& model, const TeamResources& resources) {
   const std::set<std::string_view> algorithms = copying_algorithms(known);
-  std::vector<Candidate> list;
+  ByOtherMethods by_method;
   std::vector<Candidate> like_others;
   std::vector<std::optional<LinePlace>> places = {line_place(usual)};
   memory::CopyMethodSet avoided;
@@ -181,11 +186,23 @@ std::vector<Candidate> by_other_methods(const Plan& usual, const std::vector<Can
     avoided.set(copy_method(one.plan)->number());
     const auto place = line_place(one.plan);
     const bool is_new = std::find(places.begin(), places.end(), place) == places.end();
-    (is_new ? list : like_others).push_back(one);
+    (is_new ? by_method.cheapest : like_others).push_back(one);
     places.push_back(place);
+    if (!is_new) continue;
+    memory::CopyMethodSet all_others;
+    all_others.set().reset(copy_method(one.plan)->number());
+    std::vector<Candidate> same =
+        candidates_of({algorithm_name(one.plan)}, request, locality, model, resources, all_others);
+    std::erase_if(same, [&](const Candidate& other) {
+      return copy_method(other.plan) != copy_method(one.plan);
+    });
+    const std::vector<Candidate> pieces = of_same_algorithm(one.plan, same);
+    const std::size_t nearest = std::min<std::size_t>(pieces.size(), 2);
+    by_method.of_other_pieces.insert(by_method.of_other_pieces.end(), pieces.begin(),
+                                     pieces.begin() + static_cast<std::ptrdiff_t>(nearest));
   }
-  list.insert(list.end(), like_others.begin(), like_others.end());
-  return list;
+  by_method.cheapest.insert(by_method.cheapest.end(), like_others.begin(), like_others.end());
+  return by_method;
 }
 
 }  // namespace
@@ -207,12 +224,14 @@ std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request
     });
     if (known == list.end()) list.push_back(kind[place]);
   };
-  const std::size_t turns = std::max({by_method.size(), by_algorithm.size(), by_pieces.size()});
+  const std::size_t turns = std::max({by_method.cheapest.size(), by_method.of_other_pieces.size(),
+                                      by_algorithm.size(), by_pieces.size()});
   for (std::size_t turn = 0; turn < turns; ++turn) {
-    add(by_method, 2 * turn);
+    add(by_method.cheapest, 2 * turn);
     add(by_algorithm, turn);
-    add(by_method, 2 * turn + 1);
+    add(by_method.cheapest, 2 * turn + 1);
     add(by_pieces, turn);
+    add(by_method.of_other_pieces, turn);
   }
   return list;
 }

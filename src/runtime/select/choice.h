@@ -46,7 +46,7 @@ std::optional<Choice<Candidate>> choose(const Request& request, const node::Rank
                                         const TeamResources& resources);
 
 // Returns other candidates than `usual` for buffers anywhere, the most promising first, from three
-// kinds in turn: the cheapest one of each other copy method, the cheapest one of each other
+// kinds in turn: the cheapest ones of each other copy method, the cheapest one of each other
 // algorithm, and candidates of the same algorithm whose pieces are larger or smaller by factors of
 // about 4. Figures that are wrong can make each of these look more expensive than it is.
 //

@@ -383,7 +383,7 @@ CopyMethod Costs::block_copy_method_for(const Piece& piece, int from, int to,
   for (const CopyMethod method : allowed) {
     if (method == best || !select::is_possible(method, allowed)) continue;
     const double method_ns = ns(method);
-    if (method_ns >= best_ns) continue;
+    if (!(method_ns < best_ns)) continue;  // also if it is unknown (NaN)
     best = method;
     best_ns = method_ns;
   }

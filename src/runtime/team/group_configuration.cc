@@ -8,7 +8,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <new>
 #include <string>
@@ -49,8 +48,7 @@ Decision decide(const select::Request& request, const SelectionInputs& selection
 }
 
 AlternativeList list_alternatives(const select::Plan& usual, const select::Request& request,
-                                  const SelectionInputs& selection_inputs,
-                                  const std::function<bool(const Alternative&)>& is_set_up) {
+                                  const SelectionInputs& selection_inputs) {
   const DefaultFloatingPoint floating_point;
   try {
     std::vector<Alternative> list;
@@ -58,7 +56,9 @@ AlternativeList list_alternatives(const select::Plan& usual, const select::Reque
          select::alternatives_to(usual, request, selection_inputs.locality(),
                                  selection_inputs.model(), selection_inputs.resources()))
       list.push_back({one.plan, one.ns});
-    std::stable_partition(list.begin(), list.end(), is_set_up);
+    std::stable_partition(list.begin(), list.end(), [&](const Alternative& one) {
+      return select::algorithm_name(one.plan) == select::algorithm_name(usual);
+    });
     return std::make_shared<const std::vector<Alternative>>(std::move(list));
   } catch (const std::bad_alloc&) {
     return nullptr;
@@ -68,11 +68,13 @@ AlternativeList list_alternatives(const select::Plan& usual, const select::Reque
 namespace {
 
 // Returns infinity if the copy method differs, or the algorithm if one is wanted. Otherwise a
-// number that is larger the more the sizes of the pieces differ.
+// number that is larger the more the sizes of the pieces differ. Without an algorithm they mean
+// nothing.
 double difference(const select::PlanFeatures& wanted, const select::PlanFeatures& other) {
   if (wanted.copy_method != other.copy_method ||
       (!wanted.algorithm.empty() && wanted.algorithm != other.algorithm))
     return std::numeric_limits<double>::infinity();
+  if (wanted.algorithm.empty()) return 0;
   const auto logarithm = [](std::size_t bytes) {
     return std::log2(static_cast<double>(std::max<std::size_t>(bytes, 1)));
   };

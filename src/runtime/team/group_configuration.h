@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -129,11 +128,10 @@ class AlternativeBook {
   std::map<CallClass, AlternativeList> lists_;  // guarded by mutex_
 };
 
-// Returns the alternatives to `usual`, those that are set up before the others, or null if memory
-// is exhausted. A trial of the others is postponed until they are worth their set-up.
+// Returns the alternatives to `usual`, those of the same algorithm before the others, or null if
+// memory is exhausted. A trial of the others is postponed until they are worth their set-up.
 AlternativeList list_alternatives(const select::Plan& usual, const select::Request& request,
-                                  const SelectionInputs& selection_inputs,
-                                  const std::function<bool(const Alternative&)>& is_set_up);
+                                  const SelectionInputs& selection_inputs);
 
 using Alternatives = std::array<std::optional<Alternative>, alternatives_at_once>;
 // Returns the alternatives with these numbers in the list, which begins anew after its end. One

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <new>
 #include <optional>
 #include <span>
@@ -41,11 +42,7 @@ AlternativeList Team::listed_alternatives(const Chosen& chosen, const select::Re
   if (is_shared) {
     if (AlternativeList known = book.find(call_class)) return known;
   }
-  const auto is_set_up = [this](const Alternative& one) {
-    return engine_.set_up_ns(one.plan) == 0;
-  };
-  AlternativeList made =
-      list_alternatives(chosen.choice.usual.plan(), request, *selection_inputs_, is_set_up);
+  AlternativeList made = list_alternatives(chosen.choice.usual.plan(), request, *selection_inputs_);
   if (is_shared && made) book.add(call_class, made);
   return made;
 }
@@ -136,23 +133,31 @@ Tuner::Recalled Team::known_about(const TunedClass& tuned_class) noexcept {
   return recalled;
 }
 
-// Returns nothing if memory is exhausted.
+// Returns nothing if memory or the numbers are exhausted.
 std::optional<std::uint16_t> Team::recalled_number(const select::PlanFeatures& plan) noexcept {
+  constexpr std::size_t most = std::numeric_limits<std::uint16_t>::max() - first_recalled_number;
   const auto known = std::find(recalled_.begin(), recalled_.end(), plan);
-  const auto number = first_recalled_number + (known - recalled_.begin());
+  const auto index = static_cast<std::size_t>(known - recalled_.begin());
+  if (index > most) return std::nullopt;
   try {
     if (known == recalled_.end()) recalled_.push_back(plan);
   } catch (const std::bad_alloc&) {
     return std::nullopt;
   }
-  return static_cast<std::uint16_t>(number);
+  return static_cast<std::uint16_t>(first_recalled_number + index);
 }
 
 void Team::note_tuning() noexcept {
   if (rank_ != 0) return;
-  tuner_.visit_tried([this](const TunedClass& of, std::uint32_t calls_until_next) {
-    tuning_history_.note_calls(selection_inputs_->locality().pus, of, calls_until_next);
-  });
+  const std::span<const int> cpus = selection_inputs_->locality().pus;
+  tuner_.visit_tried(
+      [&](const TunedClass& of, std::uint32_t calls_until_next, bool is_interrupted) {
+        if (is_interrupted) {
+          tuning_history_.note_interruption(cpus, of, calls_until_next);
+        } else {
+          tuning_history_.note_calls(cpus, of, calls_until_next);
+        }
+      });
 }
 
 void Team::end_turn(const Turn& turn, const Tuner::Sample& sample) {

@@ -23,13 +23,15 @@ constexpr std::uint64_t calls_until_retry = 8;
 constexpr double bytes_of_small_call = 16.0 * KiB;
 
 // A contender leaves a trial early if even its fastest call takes this many times as long as the
-// typical call of the fastest one.
+// typical call of the fastest one. Alternatives find the cache lines of their queue where others
+// have left them, so that they may be faster in a loop.
 constexpr double hopeless_ratio = 2;
+constexpr double hopeless_ratio_of_alternative = 3;
 // A result replaces the previous one only if the gain is worth it and exceeds the noise, which
 // means that the new contender's call is the faster one in most pairs of calls. If all are equally
-// fast, this happens by chance in one of 50 trials.
+// fast, this happens by chance in one of 200 trials.
 constexpr double least_ratio = 0.97;
-constexpr double least_faster_pairs = 0.8;
+constexpr double least_faster_pairs = 0.85;
 
 // Predictions are rarely wrong by this factor, even if the machine has not been calibrated.
 constexpr double usual_error = 4;
@@ -172,7 +174,10 @@ Tuner::Trial* Tuner::free_trial() {
     if (trial.latest_call < oldest->latest_call) oldest = &trial;
   }
   if (calls_ - oldest->latest_call < most_idle_calls) return nullptr;
-  oldest->call_class->trial = no_trial;
+  Class& interrupted = *oldest->call_class;
+  interrupted.trial = no_trial;
+  interrupted.next_trial =
+      interrupted.calls + calls_after_unfinished(most_bytes_of(interrupted.key));
   return oldest;
 }
 
@@ -201,9 +206,9 @@ bool Tuner::start_trial(Class& call_class) {
   return true;
 }
 
-// Returns the contender that runs a block of this round. The present choice is the first one of the
-// first round, so that its times there are those of calls in a loop. Then the order rotates between
-// rounds, so that a slow change of the machine's state affects all alike.
+// Returns the contender that runs a block of this round. The present choice is the first one, so
+// that its times in the first round are those of calls in a loop, and because programs that make
+// few calls may end during the last one.
 std::size_t Tuner::Trial::contender_of(std::size_t block) const {
   const std::size_t present = huddle::team::contender_of(call_class->kept);
   std::array<std::size_t, contenders> listed{};
@@ -212,7 +217,7 @@ std::size_t Tuner::Trial::contender_of(std::size_t block) const {
     const std::size_t contender = (present + i) % contenders;
     if (has(remaining, contender)) listed[count++] = contender;
   }
-  return count == 0 ? chosen_contender : listed[(block + round) % count];
+  return count == 0 ? chosen_contender : listed[block % count];
 }
 
 Turn Tuner::step(Class& call_class) {
@@ -271,7 +276,9 @@ void Tuner::end(const Turn& turn, const Sample& sample, const select::PlanFeatur
   Trial& trial = trials_[turn.trial];
   TimedCall& timed = trial.samples[turn.sample];
   timed.enter_ns = sample.enter_ns;
-  timed.ns = sample.leave_ns > 0 ? static_cast<float>(sample.leave_ns - sample.enter_ns) : 0;
+  const double ns = sample.leave_ns > 0 ? std::max(1.0, sample.leave_ns - sample.enter_ns) : 0;
+  constexpr double most_ns = std::numeric_limits<std::uint32_t>::max();
+  timed.ns = ns < most_ns ? static_cast<std::uint32_t>(ns) : 0;
   constexpr std::size_t most_bytes = (1U << 31U) - 1;
   timed.bytes = static_cast<std::uint32_t>(std::min(sample.bytes, most_bytes)) & most_bytes;
   timed.is_root = sample.is_root ? 1 : 0;
@@ -305,8 +312,11 @@ std::uint32_t Tuner::calls_that_justify(const Turn& turn, double set_up_ns,
                                         double predicted_ns) const {
   const Trial& trial = trials_[turn.trial];
   double least_ns = std::numeric_limits<double>::max();
-  for (const TimedCall& timed : trial.samples) {
-    if (timed.ns > 0) least_ns = std::min<double>(least_ns, timed.ns);
+  for (std::size_t i = 0; i < trial.samples.size(); ++i) {
+    // Rank 0 may leave a call of another implementation long before the slowest rank.
+    const double ns = trial.samples[i].ns;
+    if (ns > 0 && trial.contender_of(i / trial.block_samples()) != outside_contender)
+      least_ns = std::min(least_ns, ns);
   }
   const double excess_ns =
       rounds.front().most_block_calls * std::max(0.0, predicted_ns - usual_error * least_ns);
@@ -416,7 +426,7 @@ std::uint32_t Tuner::calls_until_next(const Trial& trial, const Verdict& verdict
   }
   const std::size_t former = contender_of(trial.call_class->kept);
   const double saved_ns = std::max(0.0, verdict.median_ns[former] - best_ns);
-  const double calls = lost_ns / std::max(1.0, most_cost * best_ns + reinvested_part * saved_ns);
+  const double calls = lost_ns / (most_cost * std::max(1.0, best_ns) + reinvested_part * saved_ns);
   const int doublings = std::max(0, trial.call_class->confirmations - usual_trials);
   return static_cast<std::uint32_t>(std::min(most_calls_until_next, std::ldexp(calls, doublings)));
 }
@@ -441,27 +451,38 @@ double Tuner::Trial::mean_weight() const {
   return count == 0 ? 0 : weight / static_cast<double>(count);
 }
 
-// Returns the contenders that may be as fast as one that takes fastest_ns. If they exceed the
-// number of the next round, the slowest ones are removed, except for the present choice.
+// Returns the contender of the set that is most likely slower than others, but not the present
+// choice: the one outside if it is not the fastest, because its times do not depend on the team's
+// cache lines; otherwise the slowest one.
+std::size_t Tuner::Trial::least_promising(std::uint8_t set, const Verdict& verdict,
+                                          double fastest_ns) {
+  if (has(set, outside_contender) && verdict.kept != outside_contender &&
+      verdict.median_ns[outside_contender] > fastest_ns)
+    return outside_contender;
+  std::size_t slowest = verdict.kept;
+  for (std::size_t contender = 0; contender < contenders; ++contender) {
+    if (!has(set, contender) || contender == verdict.kept) continue;
+    const bool is_first = slowest == verdict.kept;
+    if (is_first || verdict.median_ns[contender] > verdict.median_ns[slowest]) slowest = contender;
+  }
+  return slowest;
+}
+
+// Returns the contenders that may be as fast as one that takes fastest_ns, as many as the next
+// round has room for.
 std::uint8_t Tuner::Trial::next_contenders(const Verdict& verdict, double fastest_ns) const {
   std::uint8_t set = 0;
   for (std::size_t contender = 0; contender < contenders; ++contender) {
     const Costs& own = costs[contender];
     if (own.count == 0 || !has(remaining, contender)) continue;
     const double least_ns = own.in_order.front() * mean_weight();
-    if (least_ns <= hopeless_ratio * fastest_ns) set |= bit_of(contender);
+    const bool is_cold = contender != verdict.kept && has(all_alternatives, contender);
+    const double hopeless = is_cold ? hopeless_ratio_of_alternative : hopeless_ratio;
+    if (least_ns <= hopeless * fastest_ns) set |= bit_of(contender);
   }
   const std::size_t next_round = std::min<std::size_t>(round + 1U, rounds.size() - 1);
-  while (std::popcount(set) > rounds[next_round].most_contenders) {
-    std::size_t slowest = verdict.kept;
-    for (std::size_t contender = 0; contender < contenders; ++contender) {
-      if (!has(set, contender) || contender == verdict.kept) continue;
-      const bool is_first = slowest == verdict.kept;
-      if (is_first || verdict.median_ns[contender] > verdict.median_ns[slowest])
-        slowest = contender;
-    }
-    remove(set, slowest);
-  }
+  while (std::popcount(set) > rounds[next_round].most_contenders)
+    remove(set, least_promising(set, verdict, fastest_ns));
   return set;
 }
 

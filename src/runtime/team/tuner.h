@@ -89,8 +89,8 @@ class Tuner {
   // A round of a trial. Each contender runs a number of calls in sequence (a block), of which only
   // the last ones are timed: the first one may set up an algorithm, and finds the caches in the
   // state that another contender left. The first round removes contenders that are far slower than
-  // others. In the last one, blocks are so long that calls take the time that they take in a loop,
-  // unless they are very long.
+  // others. In the last one, blocks are long enough for calls to take the time that they take in a
+  // loop.
   struct Round {
     std::uint8_t least_block_calls;
     std::uint8_t most_block_calls;
@@ -113,18 +113,20 @@ class Tuner {
     for (const Round& round : rounds) calls += round.most_block_calls * round.most_contenders;
     return calls;
   }();
-  // The gap after an unfinished trial. Even if its calls took twice as long as the others, they
-  // cost at most one percent of the time of this number of calls.
-  static constexpr std::uint32_t calls_after_unfinished = 100 * calls_in_trial;
 
  public:
   // Number of calls of any class after which its first trial has ended.
   static constexpr int calls_of_first_trial = calls_before_trial + calls_in_trial + 1;
-  // The same for calls of this size, unless they are so long that the trial is shorter.
+  // The same for calls of this size.
   static constexpr int calls_of_first_trial_of(std::size_t bytes) {
     int calls = calls_before_trial + 1;
     for (const Round& round : rounds) calls += round.block_calls(bytes) * round.most_contenders;
     return calls;
+  }
+  // The gap after an unfinished trial. Even if its calls took twice as long as the others, they
+  // cost at most one percent of the time of this number of calls.
+  static constexpr std::uint32_t calls_after_unfinished(std::size_t bytes) {
+    return static_cast<std::uint32_t>(100 * calls_of_first_trial_of(bytes));
   }
   static constexpr std::size_t samples_per_round = [] {
     std::size_t most = 0;
@@ -144,7 +146,7 @@ class Tuner {
   // them.
   struct TimedCall {
     double enter_ns = 0;
-    float ns = 0;  // 0 if the call failed
+    std::uint32_t ns = 0;  // 0 if the call failed or took more than 4 s
     std::uint32_t bytes : 31 = 0;
     std::uint32_t is_root : 1 = 0;
   };
@@ -249,9 +251,9 @@ class Tuner {
   std::optional<Result> take_result();
   // Returns the same as long as it has not been taken.
   const std::optional<Result>& latest_result() const { return result_; }
-  // Calls `visit` with each class whose present implementation a trial has determined, and the
-  // number of calls until its next trial. A trial in progress counts as one that has ended without
-  // a result: the later calls have to pay for its calls before the next one.
+  // Calls `visit` with each class whose present implementation a trial has determined, the number
+  // of calls until its next trial, and whether a trial is in progress. That counts as one that has
+  // ended without a result: the later calls have to pay for its calls before the next one.
   template <class Visit>
   void visit_tried(Visit visit) const;
 
@@ -316,6 +318,7 @@ class Tuner {
     void leave_out(std::size_t contender);
     std::array<double, contenders> medians_ns() const;
     double mean_weight() const;
+    static std::size_t least_promising(std::uint8_t set, const Verdict& verdict, double fastest_ns);
     std::uint8_t next_contenders(const Verdict& verdict, double fastest_ns) const;
     std::uint8_t next_block_calls(double fastest_ns) const;
     Result result(const Verdict& verdict) const;
@@ -352,7 +355,9 @@ template <class Visit>
 void Tuner::visit_tried(Visit visit) const {
   for (const Class& one : classes_) {
     if (!one.is_tried) continue;
-    visit(class_of_key(one.key), one.trial == no_trial ? one.calls_left() : calls_after_unfinished);
+    const TunedClass of = class_of_key(one.key);
+    const bool is_in_trial = one.trial != no_trial;
+    visit(of, is_in_trial ? calls_after_unfinished(of.most_bytes) : one.calls_left(), is_in_trial);
   }
 }
 

@@ -55,7 +55,8 @@ std::optional<select::PlanFeatures> TuningHistory::suggestion(std::span<const in
     }
     if (nearest == nullptr) return std::nullopt;
     select::PlanFeatures plan = nearest->second.record.plan;
-    if (nearest->first.tuned_class.operation != of.operation) plan.algorithm = {};
+    if (nearest->first.tuned_class.operation != of.operation)
+      plan = {.copy_method = plan.copy_method};
     return plan;
   } catch (const std::bad_alloc&) {
     return std::nullopt;
@@ -73,19 +74,31 @@ void TuningHistory::note(std::span<const int> cpus, const TunedClass& of,
   }
 }
 
-void TuningHistory::note_calls(std::span<const int> cpus, const TunedClass& of,
-                               std::uint32_t calls_until_next) noexcept {
+template <class IsReplaced>
+void TuningHistory::change_calls(std::span<const int> cpus, const TunedClass& of,
+                                 std::uint32_t calls_until_next, IsReplaced is_replaced) noexcept {
   try {
     const Key key = key_for(cpus, of);
     const std::scoped_lock lock(mutex_);
     const auto found = entries_.find(key);
-    if (found == entries_.end() || found->second.record.calls_until_next <= calls_until_next)
-      return;
+    if (found == entries_.end() || !is_replaced(found->second.record.calls_until_next)) return;
     found->second.record.calls_until_next = calls_until_next;
     found->second.is_changed = true;
   } catch (const std::bad_alloc&) {
     return;
   }
+}
+
+void TuningHistory::note_calls(std::span<const int> cpus, const TunedClass& of,
+                               std::uint32_t calls_until_next) noexcept {
+  change_calls(cpus, of, calls_until_next,
+               [=](std::uint32_t present) { return present > calls_until_next; });
+}
+
+void TuningHistory::note_interruption(std::span<const int> cpus, const TunedClass& of,
+                                      std::uint32_t calls_until_next) noexcept {
+  change_calls(cpus, of, calls_until_next,
+               [=](std::uint32_t present) { return present < calls_until_next; });
 }
 
 TuningHistory::Records TuningHistory::changed() const {

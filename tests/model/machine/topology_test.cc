@@ -18,6 +18,14 @@ Topology two_sockets() {
   return discover_from_synthetic("pack:2 numa:2 l3:2 core:4 pu:2").topology;
 }
 
+TEST(GroupIndex, JoinsAllThreadsByTheMachineIfThereAreNoLevels) {
+  Topology topology;
+  topology.pus = CpuSet({0, 1});
+  const GroupIndex index(topology);
+  EXPECT_EQ(index.levels(), 0U);
+  EXPECT_EQ(index.joining_level(0, 1), 0U);
+}
+
 TEST(Topology, NamesTheJoiningLevelOfTwoHardwareThreads) {
   const Topology topology = two_sockets();
   EXPECT_EQ(joining_level_name(topology, 0, 1), "core");

@@ -152,7 +152,7 @@ TEST(TunedTeam, ContinuesWithTheResultsOfAnEarlierTeam) {
     std::string_view kept;
     {
       Team first(context, place);
-      const auto calls = implementations(first, Tuner::calls_of_first_trial + 1);
+      const auto calls = implementations(first, Tuner::calls_of_first_trial_of(bytes) + 1);
       ASSERT_EQ(calls.back(), Implementation::alternative);
       EXPECT_GT(std::count(calls.begin(), calls.end(), Implementation::chosen), 4);
       kept = first.latest_algorithm();
@@ -160,10 +160,11 @@ TEST(TunedTeam, ContinuesWithTheResultsOfAnEarlierTeam) {
     }
     EXPECT_EQ(context.tuning_history().changed().size(), place.rank == 0 ? 1U : 0U);
     Team second(context, place);
-    const auto calls = implementations(second, Tuner::calls_of_first_trial + 1);
+    constexpr int calls_of_second = 40;  // fewer than until the next trial
+    const auto calls = implementations(second, calls_of_second);
     EXPECT_EQ(std::count(calls.begin(), calls.end(), Implementation::chosen), 4);
     EXPECT_EQ(std::count(calls.begin(), calls.end(), Implementation::alternative),
-              Tuner::calls_of_first_trial + 1 - 4);
+              calls_of_second - 4);
     EXPECT_EQ(second.latest_algorithm(), kept);
   });
   EXPECT_THAT(ends, Each(How::fine));

@@ -213,7 +213,7 @@ TEST(Tuner, RarelyTakesNoiseForAGain) {
       if (ranks.call(small_call, ns) != Implementation::chosen && call == first_trial) ++changes;
     }
   }
-  EXPECT_LE(changes, trials / 20) << "of " << trials;
+  EXPECT_LE(changes, trials / 50) << "of " << trials;
 }
 
 // Calls become slower during the trial. A contender that had to leave after the first round is not
@@ -237,7 +237,7 @@ TEST(Tuner, ReplacesAnImplementationThatItDrops) {
   std::size_t outside_calls = 0;
   Implementation latest = Implementation::chosen;
   for (int call = 0; call < first_trial; ++call) {
-    const CallNs ns{3900, 0, outside_ns[std::min(outside_calls, outside_ns.size() - 1)]};
+    const CallNs ns{6000, 0, outside_ns[std::min(outside_calls, outside_ns.size() - 1)]};
     latest = ranks.call(small_call, ns, false);
     if (latest == Implementation::outside) ++outside_calls;
   }
@@ -297,8 +297,10 @@ TEST(Tuner, RepeatsTrialsRarely) {
 TEST(Tuner, NoticesThatAnotherImplementationHasBecomeFaster) {
   TunedRanks ranks;
   ranks.calls(64, small_call, {1000, 1400, 1300});
-  const auto calls = ranks.calls(20'000, small_call, {1000, 1400, 500});
-  EXPECT_EQ(calls.back(), Implementation::outside);
+  ranks.calls(40'000, small_call, {1000, 1400, 500});
+  constexpr int many = 5000;  // including another trial
+  const auto calls = ranks.calls(many, small_call, {1000, 1400, 500});
+  EXPECT_GT(calls_by(calls, Implementation::outside), many * 9U / 10);
 }
 
 TEST(Tuner, TunesEachSizeAlone) {
@@ -500,8 +502,9 @@ TEST(Tuner, StatesHowManyCallsRemainUntilTheNextTrial) {
   while (!result) ranks.call(small_call, {1000, 1200, 800});
   ranks.calls(10, small_call, {1000, 1200, 800});
   std::vector<std::uint32_t> left;
-  ranks.tuner(0).visit_tried([&](const TunedClass& of, std::uint32_t calls) {
+  ranks.tuner(0).visit_tried([&](const TunedClass& of, std::uint32_t calls, bool is_interrupted) {
     EXPECT_EQ(of, result->of);
+    EXPECT_FALSE(is_interrupted);
     left.push_back(calls);
   });
   ASSERT_EQ(left.size(), 1U);
@@ -515,8 +518,49 @@ TEST(Tuner, PostponesATrialThatTheEndOfARunInterrupts) {
   while (!result) ranks.call(small_call, {1000, 1200, 800});
   ranks.calls(static_cast<int>(result->record.calls_until_next) + 5, small_call, {1000, 1200, 800});
   std::uint32_t left = 0;
-  ranks.tuner(0).visit_tried([&](const TunedClass& /*of*/, std::uint32_t calls) { left = calls; });
+  ranks.tuner(0).visit_tried(
+      [&](const TunedClass& /*of*/, std::uint32_t calls, bool is_interrupted) {
+        EXPECT_TRUE(is_interrupted);
+        left = calls;
+      });
   EXPECT_GT(left, 1000U);
+}
+
+// The classes run in phases, each of which ends before a trial does.
+TEST(Tuner, RarelyRepeatsTrialsThatMakeRoomForOthers) {
+  TunedRanks ranks;
+  std::vector<TunedCall> classes;
+  for (std::size_t bytes = 8; bytes <= 8 << 9; bytes *= 2)
+    classes.push_back({Operation::allreduce, bytes, true});
+  constexpr int phases = 200;
+  constexpr int calls_of_phase = 150;
+  std::size_t other_calls = 0;
+  for (int phase = 0; phase < phases; ++phase) {
+    for (const TunedCall& call : classes) {
+      const auto calls = ranks.calls(calls_of_phase, call, {1000, 1900, 1900});
+      other_calls += calls.size() - calls_by(calls, Implementation::chosen);
+    }
+  }
+  EXPECT_LE(other_calls, phases * calls_of_phase * classes.size() / 20);
+}
+
+// The cache lines of its queue are where the other contenders have left them, until all have been
+// used once.
+TEST(Tuner, KeepsAnAlternativeThatIsSlowAtFirst) {
+  constexpr int cold_calls = 10;
+  TunedRanks ranks;
+  int in_sequence = 0;
+  ranks.longer_by_number_ns = [&](std::uint16_t number) {
+    if (number != 1) return 1500;
+    return in_sequence < cold_calls ? 4000 : 0;
+  };
+  for (int call = 0; call < first_trial; ++call) {
+    const Implementation by = ranks.call(small_call, {2000, 1000, 2500});
+    const bool is_it = by == Implementation::alternative && ranks.alternatives[ranks.which] == 1;
+    in_sequence = is_it ? in_sequence + 1 : 0;
+  }
+  EXPECT_EQ(ranks.call(small_call, {2000, 1000, 2500}), Implementation::alternative);
+  EXPECT_EQ(ranks.alternatives[ranks.which], 1);
 }
 
 // The alternative may take part again before the trial has ended.
