@@ -4,10 +4,8 @@
 // The turns of a call in the trials of its team's tuner: which implementation runs it.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "mpi/back_end/call.h"

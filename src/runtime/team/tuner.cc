@@ -490,8 +490,8 @@ std::uint8_t Tuner::Trial::next_block_calls(double fastest_ns) const {
   const Round& next = rounds[std::min<std::size_t>(round + 1U, rounds.size() - 1)];
   const double bytes = std::max(0.0, mean_weight() - bytes_of_small_call);
   const int longest = next.block_calls(static_cast<std::size_t>(bytes));
-  const double calls = std::min<double>(longest, longest_block_ns / std::max(1.0, fastest_ns));
-  return static_cast<std::uint8_t>(std::max<double>(calls, next.least_block_calls));
+  const double most = std::min<double>(longest, longest_block_ns / std::max(1.0, fastest_ns));
+  return static_cast<std::uint8_t>(std::max<double>(most, next.least_block_calls));
 }
 
 Tuner::Verdict Tuner::judge(const Turn& turn, std::span<const Samples> by_rank) {
