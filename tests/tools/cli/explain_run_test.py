@@ -143,7 +143,7 @@ class ExplainAndRun(unittest.TestCase):
         self.assertFalse(small["mapped"], "no array of less than HUDDLE_HEAP_THRESHOLD lies in it")
 
     def test_stored_trials_are_explained(self):
-        calls = ["bcast", 65536, "allreduce", 1024] * 4  # 80 calls of each, enough for a trial
+        calls = ["bcast", 65536, "allreduce", 1024] * 30  # 600 calls of each, enough for a trial
         for mpi in MPIS:
             program = self.program_for(mpi)
             file = self.folder / f"{mpi}.json"
