@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -161,7 +162,7 @@ struct ByOtherMethods {
   // The cheapest candidate of each other copy method: first the cheapest one of each other place of
   // the cache lines, then the rest.
   std::vector<Candidate> cheapest;
-  // Candidates with the nearest smaller and larger pieces than each of the former.
+  // For the first method of each place, candidates with the two nearest other sizes of pieces.
   std::vector<Candidate> of_other_pieces;
 };
 
@@ -205,6 +206,22 @@ ByOtherMethods by_other_methods(const Plan& usual, const std::vector<Candidate>&
   return by_method;
 }
 
+// Returns the candidates in another order: two of the algorithm of `usual`, whose memory is set up,
+// then one of another algorithm, and so on.
+std::vector<Candidate> in_turns(std::vector<Candidate>& list, const Plan& usual) {
+  const auto others = std::stable_partition(list.begin(), list.end(), [&](const Candidate& one) {
+    return is_by(algorithm_name(usual), one);
+  });
+  std::vector<Candidate> result;
+  auto same = list.begin();
+  auto other = others;
+  while (same != others || other != list.end()) {
+    for (int i = 0; i < 2 && same != others; ++i) result.push_back(std::move(*same++));
+    if (other != list.end()) result.push_back(std::move(*other++));
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request,
@@ -233,7 +250,7 @@ std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request
     add(by_pieces, turn);
     add(by_method.of_other_pieces, turn);
   }
-  return list;
+  return in_turns(list, usual);
 }
 
 namespace {

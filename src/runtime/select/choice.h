@@ -45,10 +45,11 @@ std::optional<Choice<Candidate>> choose(const Request& request, const node::Rank
                                         const machine::CostModel& model,
                                         const TeamResources& resources);
 
-// Returns other candidates than `usual` for buffers anywhere, the most promising first, from three
-// kinds in turn: the cheapest ones of each other copy method, the cheapest one of each other
-// algorithm, and candidates of the same algorithm whose pieces are larger or smaller by factors of
-// about 4. Figures that are wrong can make each of these look more expensive than it is.
+// Returns other candidates than `usual` for buffers anywhere, the most promising first: the
+// cheapest one of each other copy method, the cheapest one of each other algorithm, candidates of
+// the same algorithm whose pieces are larger or smaller by factors of about 4, and some with
+// another copy method and other pieces. Figures that are wrong can make each of these look more
+// expensive than it is. Every third one is of another algorithm, as long as there are any.
 //
 // Requires: `usual` can handle the request.
 std::vector<Candidate> alternatives_to(const Plan& usual, const Request& request,

@@ -56,9 +56,6 @@ AlternativeList list_alternatives(const select::Plan& usual, const select::Reque
          select::alternatives_to(usual, request, selection_inputs.locality(),
                                  selection_inputs.model(), selection_inputs.resources()))
       list.push_back({one.plan, one.ns});
-    std::stable_partition(list.begin(), list.end(), [&](const Alternative& one) {
-      return select::algorithm_name(one.plan) == select::algorithm_name(usual);
-    });
     return std::make_shared<const std::vector<Alternative>>(std::move(list));
   } catch (const std::bad_alloc&) {
     return nullptr;

@@ -128,8 +128,7 @@ class AlternativeBook {
   std::map<CallClass, AlternativeList> lists_;  // guarded by mutex_
 };
 
-// Returns the alternatives to `usual`, those of the same algorithm before the others, or null if
-// memory is exhausted. A trial of the others is postponed until they are worth their set-up.
+// Returns the alternatives to `usual`, or null if memory is exhausted.
 AlternativeList list_alternatives(const select::Plan& usual, const select::Request& request,
                                   const SelectionInputs& selection_inputs);
 

@@ -150,14 +150,9 @@ std::optional<std::uint16_t> Team::recalled_number(const select::PlanFeatures& p
 void Team::note_tuning() noexcept {
   if (rank_ != 0) return;
   const std::span<const int> cpus = selection_inputs_->locality().pus;
-  tuner_.visit_tried(
-      [&](const TunedClass& of, std::uint32_t calls_until_next, bool is_interrupted) {
-        if (is_interrupted) {
-          tuning_history_.note_interruption(cpus, of, calls_until_next);
-        } else {
-          tuning_history_.note_calls(cpus, of, calls_until_next);
-        }
-      });
+  tuner_.visit_tried([&](const TunedClass& of, std::uint32_t calls_until_next, bool interrupted) {
+    tuning_history_.note_calls(cpus, of, calls_until_next, interrupted);
+  });
 }
 
 void Team::end_turn(const Turn& turn, const Tuner::Sample& sample) {

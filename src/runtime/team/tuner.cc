@@ -16,17 +16,19 @@ namespace {
 // A trial that has not continued for this number of the team's calls makes room for another one.
 constexpr std::uint64_t most_idle_calls = 1024;
 // If all trials are in progress, a class tries again after this number of its calls.
-constexpr std::uint64_t calls_until_retry = 8;
+constexpr std::uint32_t calls_until_retry = 8;
 
 // A small call takes about as long as the transfer of this number of bytes. Times of calls whose
 // sizes differ are compared after division by this size plus their own.
 constexpr double bytes_of_small_call = 16.0 * KiB;
 
 // A contender leaves a trial early if even its fastest call takes this many times as long as the
-// typical call of the fastest one. Alternatives find the cache lines of their queue where others
-// have left them, so that they may be faster in a loop.
+// typical call of the fastest one. Except for the present choice, the team's implementations find
+// the cache lines of their queue where others have left them, so that they may be faster in a loop.
 constexpr double hopeless_ratio = 2;
-constexpr double hopeless_ratio_of_alternative = 3;
+constexpr double hopeless_ratio_of_cold = 3;
+// Two calls show that one contender is slower than another if they take this many times as long.
+constexpr double clear_ratio = 1.3;
 // A result replaces the previous one only if the gain is worth it and exceeds the noise, which
 // means that the new contender's call is the faster one in most pairs of calls. If all are equally
 // fast, this happens by chance in one of 200 trials.
@@ -51,7 +53,7 @@ constexpr double most_cost = 0.01;
 constexpr double reinvested_part = 0.25;
 constexpr double most_calls_until_next = 1 << 30;
 // After this number of trials most alternatives have taken part in one.
-constexpr int usual_trials = 3;
+constexpr int usual_trials = 5;
 // The gap doubles at most this number of times, because the state of the machine may change: a
 // hypervisor may move the cores away from each other, or other data take the place in a cache.
 constexpr std::uint8_t most_doublings = 4;
@@ -176,8 +178,11 @@ Tuner::Trial* Tuner::free_trial() {
   if (calls_ - oldest->latest_call < most_idle_calls) return nullptr;
   Class& interrupted = *oldest->call_class;
   interrupted.trial = no_trial;
+  interrupted.is_interrupted = true;
   interrupted.next_trial =
-      interrupted.calls + calls_after_unfinished(most_bytes_of(interrupted.key));
+      interrupted.calls + std::max(calls_until_retry, oldest->calls_after_interruption());
+  if (interrupted.postponed != 0)
+    interrupted.next_trial = std::min(interrupted.next_trial, interrupted.postponed_until);
   return oldest;
 }
 
@@ -241,6 +246,7 @@ Turn Tuner::step(Class& call_class) {
   const std::size_t in_block = trial.calls % trial.block_calls;
   ++trial.calls;
   const std::size_t contender = trial.contender_of(block);
+  if (contender != contender_of(call_class.kept)) ++trial.other_calls;
   turn.by = implementation_of(contender);
   if (turn.by == Implementation::alternative)
     turn.which = static_cast<std::uint8_t>(contender - first_alternative);
@@ -277,10 +283,10 @@ void Tuner::end(const Turn& turn, const Sample& sample, const select::PlanFeatur
   TimedCall& timed = trial.samples[turn.sample];
   timed.enter_ns = sample.enter_ns;
   const double ns = sample.leave_ns > 0 ? std::max(1.0, sample.leave_ns - sample.enter_ns) : 0;
-  constexpr double most_ns = std::numeric_limits<std::uint32_t>::max();
-  timed.ns = ns < most_ns ? static_cast<std::uint32_t>(ns) : 0;
-  constexpr std::size_t most_bytes = (1U << 31U) - 1;
-  timed.bytes = static_cast<std::uint32_t>(std::min(sample.bytes, most_bytes)) & most_bytes;
+  constexpr std::uint64_t most_ns = (std::uint64_t{1} << 40U) - 1;
+  timed.ns = ns < static_cast<double>(most_ns) ? static_cast<std::uint64_t>(ns) & most_ns : 0;
+  constexpr std::size_t most_units = (std::size_t{1} << 23U) - 1;
+  timed.units = std::min(sample.bytes / TimedCall::bytes_of_unit, most_units) & most_units;
   timed.is_root = sample.is_root ? 1 : 0;
   trial.plans[contender_of(turn)] = plan;
 }
@@ -313,8 +319,8 @@ std::uint32_t Tuner::calls_that_justify(const Turn& turn, double set_up_ns,
   const Trial& trial = trials_[turn.trial];
   double least_ns = std::numeric_limits<double>::max();
   for (std::size_t i = 0; i < trial.samples.size(); ++i) {
-    // Rank 0 may leave a call of another implementation long before the slowest rank.
-    const double ns = trial.samples[i].ns;
+    // Rank 0 may leave a call of the implementation outside long before the slowest rank.
+    const auto ns = static_cast<double>(trial.samples[i].ns);
     if (ns > 0 && trial.contender_of(i / trial.block_samples()) != outside_contender)
       least_ns = std::min(least_ns, ns);
   }
@@ -333,7 +339,8 @@ std::optional<double> transfer_ns(select::Operation operation,
                                   std::span<const Tuner::Samples> by_rank, std::size_t number) {
   const auto times_of = [number](const Tuner::Samples& samples) {
     const Tuner::TimedCall& timed = samples[number];
-    return select::CallTimes{timed.enter_ns, timed.enter_ns + timed.ns, timed.is_root != 0};
+    return select::CallTimes{timed.enter_ns, timed.enter_ns + static_cast<double>(timed.ns),
+                             timed.is_root != 0};
   };
   select::EntryTimes entries;
   for (const Tuner::Samples& samples : by_rank) {
@@ -350,7 +357,7 @@ std::optional<double> transfer_ns(select::Operation operation,
 
 double mean_bytes(std::span<const Tuner::Samples> by_rank, std::size_t number) {
   double bytes = 0;
-  for (const Tuner::Samples& samples : by_rank) bytes += samples[number].bytes;
+  for (const Tuner::Samples& samples : by_rank) bytes += samples[number].bytes();
   return bytes / static_cast<double>(by_rank.size());
 }
 
@@ -452,12 +459,12 @@ double Tuner::Trial::mean_weight() const {
 }
 
 // Returns the contender of the set that is most likely slower than others, but not the present
-// choice: the one outside if it is not the fastest, because its times do not depend on the team's
-// cache lines; otherwise the slowest one.
+// choice: the one outside if it is clearly not the fastest, because its times do not depend on the
+// team's cache lines; otherwise the slowest one.
 std::size_t Tuner::Trial::least_promising(std::uint8_t set, const Verdict& verdict,
-                                          double fastest_ns) {
+                                          double fastest_ns) const {
   if (has(set, outside_contender) && verdict.kept != outside_contender &&
-      verdict.median_ns[outside_contender] > fastest_ns)
+      costs[outside_contender].in_order.front() * mean_weight() > clear_ratio * fastest_ns)
     return outside_contender;
   std::size_t slowest = verdict.kept;
   for (std::size_t contender = 0; contender < contenders; ++contender) {
@@ -476,8 +483,8 @@ std::uint8_t Tuner::Trial::next_contenders(const Verdict& verdict, double fastes
     const Costs& own = costs[contender];
     if (own.count == 0 || !has(remaining, contender)) continue;
     const double least_ns = own.in_order.front() * mean_weight();
-    const bool is_cold = contender != verdict.kept && has(all_alternatives, contender);
-    const double hopeless = is_cold ? hopeless_ratio_of_alternative : hopeless_ratio;
+    const bool is_cold = contender != verdict.kept && contender != outside_contender;
+    const double hopeless = is_cold ? hopeless_ratio_of_cold : hopeless_ratio;
     if (least_ns <= hopeless * fastest_ns) set |= bit_of(contender);
   }
   const std::size_t next_round = std::min<std::size_t>(round + 1U, rounds.size() - 1);
@@ -559,6 +566,7 @@ Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
     ++call_class.confirmations;
   }
   call_class.is_tried = true;
+  call_class.is_interrupted = false;
   call_class.renew_alternatives(verdict.kept);
   call_class.kept = implementation_of(verdict.kept);
   call_class.next_trial = call_class.calls + verdict.calls_until_next;

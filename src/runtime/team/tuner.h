@@ -6,7 +6,7 @@
 // the MPI. After a few calls of a class, each implementation runs some of the next calls in turns
 // (a trial), and the ranks combine their times: the fastest one runs the calls from then on. Trials
 // are repeated so rarely that slower implementations cost at most one percent of the time of the
-// calls.
+// calls, and sooner only if a trial has just found a faster implementation.
 //
 // The tuner does not communicate. The ranks of a team begin the same calls, so their tuners are in
 // the same state.
@@ -123,11 +123,6 @@ class Tuner {
     for (const Round& round : rounds) calls += round.block_calls(bytes) * round.most_contenders;
     return calls;
   }
-  // The gap after an unfinished trial. Even if its calls took twice as long as the others, they
-  // cost at most one percent of the time of this number of calls.
-  static constexpr std::uint32_t calls_after_unfinished(std::size_t bytes) {
-    return static_cast<std::uint32_t>(100 * calls_of_first_trial_of(bytes));
-  }
   static constexpr std::size_t samples_per_round = [] {
     std::size_t most = 0;
     for (const Round& round : rounds)
@@ -146,9 +141,12 @@ class Tuner {
   // them.
   struct TimedCall {
     double enter_ns = 0;
-    std::uint32_t ns = 0;  // 0 if the call failed or took more than 4 s
-    std::uint32_t bytes : 31 = 0;
-    std::uint32_t is_root : 1 = 0;
+    std::uint64_t ns : 40 = 0;  // 0 if the call failed or took more than 18 minutes
+    std::uint64_t units : 23 = 0;
+    std::uint64_t is_root : 1 = 0;
+
+    static constexpr std::size_t bytes_of_unit = 256;
+    double bytes() const { return static_cast<double>(units * bytes_of_unit); }
   };
   using Samples = std::array<TimedCall, samples_per_round>;
 
@@ -266,6 +264,7 @@ class Tuner {
     std::uint32_t key = 0;  // 0: unused
     Implementation kept = Implementation::chosen;
     bool is_tried = false;
+    bool is_interrupted = false;  // the latest trial has ended without a result
     bool has_recalled = false;
     std::uint8_t trial = no_trial;
     std::uint8_t confirmations = 0;  // consecutive trials with the same result
@@ -306,7 +305,8 @@ class Tuner {
     std::uint8_t left_out = 0;   // contenders whose times do not count, as bits
     std::uint8_t round = 0;
     std::uint8_t block_calls = rounds.front().least_block_calls;
-    std::uint16_t calls = 0;  // of this round
+    std::uint16_t calls = 0;        // of this round
+    std::uint16_t other_calls = 0;  // of all rounds, except those of the present choice
     Samples samples{};
     std::array<select::PlanFeatures, contenders> plans{};
     // On rank 0.
@@ -318,7 +318,10 @@ class Tuner {
     void leave_out(std::size_t contender);
     std::array<double, contenders> medians_ns() const;
     double mean_weight() const;
-    static std::size_t least_promising(std::uint8_t set, const Verdict& verdict, double fastest_ns);
+    std::size_t least_promising(std::uint8_t set, const Verdict& verdict, double fastest_ns) const;
+    // The gap if the trial ends without a result. Even if its calls took three times as long as the
+    // others, they cost at most one percent of the time of this number of calls.
+    std::uint32_t calls_after_interruption() const { return 200U * other_calls; }
     std::uint8_t next_contenders(const Verdict& verdict, double fastest_ns) const;
     std::uint8_t next_block_calls(double fastest_ns) const;
     Result result(const Verdict& verdict) const;
@@ -356,8 +359,11 @@ void Tuner::visit_tried(Visit visit) const {
   for (const Class& one : classes_) {
     if (!one.is_tried) continue;
     const TunedClass of = class_of_key(one.key);
-    const bool is_in_trial = one.trial != no_trial;
-    visit(of, is_in_trial ? calls_after_unfinished(of.most_bytes) : one.calls_left(), is_in_trial);
+    if (one.trial == no_trial) {
+      visit(of, one.calls_left(), one.is_interrupted);
+    } else {
+      visit(of, trials_[one.trial].calls_after_interruption(), true);
+    }
   }
 }
 

@@ -74,31 +74,20 @@ void TuningHistory::note(std::span<const int> cpus, const TunedClass& of,
   }
 }
 
-template <class IsReplaced>
-void TuningHistory::change_calls(std::span<const int> cpus, const TunedClass& of,
-                                 std::uint32_t calls_until_next, IsReplaced is_replaced) noexcept {
+void TuningHistory::note_calls(std::span<const int> cpus, const TunedClass& of,
+                               std::uint32_t calls_until_next, bool was_interrupted) noexcept {
   try {
     const Key key = key_for(cpus, of);
     const std::scoped_lock lock(mutex_);
     const auto found = entries_.find(key);
-    if (found == entries_.end() || !is_replaced(found->second.record.calls_until_next)) return;
-    found->second.record.calls_until_next = calls_until_next;
+    if (found == entries_.end()) return;
+    std::uint32_t& present = found->second.record.calls_until_next;
+    if (!was_interrupted && present <= calls_until_next) return;
+    present = calls_until_next;
     found->second.is_changed = true;
   } catch (const std::bad_alloc&) {
     return;
   }
-}
-
-void TuningHistory::note_calls(std::span<const int> cpus, const TunedClass& of,
-                               std::uint32_t calls_until_next) noexcept {
-  change_calls(cpus, of, calls_until_next,
-               [=](std::uint32_t present) { return present > calls_until_next; });
-}
-
-void TuningHistory::note_interruption(std::span<const int> cpus, const TunedClass& of,
-                                      std::uint32_t calls_until_next) noexcept {
-  change_calls(cpus, of, calls_until_next,
-               [=](std::uint32_t present) { return present < calls_until_next; });
 }
 
 TuningHistory::Records TuningHistory::changed() const {

@@ -41,13 +41,10 @@ class TuningHistory {
   // Adds or replaces a record. Does nothing if memory is exhausted.
   void note(std::span<const int> cpus, const TunedClass& of, const TuningRecord& record) noexcept;
   // Notes how many calls remain until the next trial of a class that has a record. If several teams
-  // note different numbers, the lowest one holds.
-  void note_calls(std::span<const int> cpus, const TunedClass& of,
-                  std::uint32_t calls_until_next) noexcept;
-  // The same for a class whose trial the end of the team interrupts, so that it does not start
-  // again too soon.
-  void note_interruption(std::span<const int> cpus, const TunedClass& of,
-                         std::uint32_t calls_until_next) noexcept;
+  // note different numbers, the lowest one holds. If the latest trial was interrupted, the number
+  // replaces the present one, which has elapsed.
+  void note_calls(std::span<const int> cpus, const TunedClass& of, std::uint32_t calls_until_next,
+                  bool was_interrupted) noexcept;
   // Returns the records that differ from those at the start.
   Records changed() const;
 
@@ -56,11 +53,6 @@ class TuningHistory {
     TuningRecord record;
     bool is_changed = false;
   };
-
-  // Changes the number of calls until the next trial if is_replaced(present number) is true.
-  template <class IsReplaced>
-  void change_calls(std::span<const int> cpus, const TunedClass& of, std::uint32_t calls_until_next,
-                    IsReplaced is_replaced) noexcept;
 
   mutable std::mutex mutex_;
   std::map<Key, Entry> entries_;  // guarded by mutex_

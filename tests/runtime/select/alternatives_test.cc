@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -118,6 +119,31 @@ TEST_F(Alternatives, BeginWithAnotherKindOfCopyMethod) {
                 is_nontemporal != (own.in == memory::CopyKernel::nontemporal))
         << name(operation) << ": " << other.name << " instead of " << own.name;
   }
+}
+
+// Other algorithms need memory of their own, but must not come last.
+TEST_F(Alternatives, ContainAnotherAlgorithmInEachThree) {
+  constexpr Request request{Operation::gather, 32768, 1};
+  const Plan usual = cheapest(all(request)).plan;
+  const auto names = names_of(to(usual, request));
+  const auto others = std::count_if(names.begin(), names.end(), [&](std::string_view name) {
+    return name != algorithm_name(usual);
+  });
+  ASSERT_GE(others, 2);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(names[i] == algorithm_name(usual), i % 3 != 2) << i;
+}
+
+TEST_F(Alternatives, HaveOtherPiecesWithOtherCopyMethods) {
+  constexpr Request request{Operation::gather, 32768, 1};
+  const Plan usual = cheapest(all(request)).plan;
+  std::map<std::size_t, std::set<std::size_t>> pieces_by_method;
+  for (const Candidate& one : to(usual, request)) {
+    const auto method = copy_method(one.plan);
+    if (method && method != copy_method(usual))
+      pieces_by_method[method->number()].insert(piece_size(one.plan));
+  }
+  EXPECT_TRUE(std::any_of(pieces_by_method.begin(), pieces_by_method.end(),
+                          [](const auto& one) { return one.second.size() >= 3; }));
 }
 
 // One curve of a machine file may be wrong, and make a slow method look fast.

@@ -49,9 +49,9 @@ TEST(TuningHistory, KeepsTheLowestNumberOfCallsUntilTheNextTrial) {
   TuningHistory history;
   history.note(cpus, gathers(64), kept(Implementation::chosen, {}));
   const auto calls_left = [&] { return history.find(cpus, gathers(64))->calls_until_next; };
-  history.note_calls(cpus, gathers(64), 700);
+  history.note_calls(cpus, gathers(64), 700, false);
   EXPECT_EQ(calls_left(), 500U);
-  history.note_calls(cpus, gathers(64), 300);
+  history.note_calls(cpus, gathers(64), 300, false);
   EXPECT_EQ(calls_left(), 300U);
 }
 
@@ -59,9 +59,12 @@ TEST(TuningHistory, KeepsTheLowestNumberOfCallsUntilTheNextTrial) {
 TEST(TuningHistory, PostponesATrialThatWasInterrupted) {
   const TuningHistory::Records stored = {{{{0, 1}, gathers(64)}, kept(Implementation::chosen, {})}};
   TuningHistory history(stored);
-  history.note_interruption(cpus, gathers(64), 50'000);
+  history.note_calls(cpus, gathers(64), 50'000, true);
   ASSERT_EQ(history.changed().size(), 1U);
   EXPECT_EQ(history.changed().begin()->second.calls_until_next, 50'000U);
+  history.note_calls(cpus, gathers(64), 40'000, true);
+  EXPECT_EQ(history.changed().begin()->second.calls_until_next, 40'000U)
+      << "the stored number has elapsed";
 }
 
 }  // namespace
