@@ -55,7 +55,7 @@ def stored_tuning(bench, program, file):
         if result["operation"] == "bcast":
             result["kept"] = "mpi"
         elif result["operation"] == "gather":
-            result.update(kept="alternative", algorithm="direct" if result["algorithm"] == "slots" else "slots")
+            result.update(kept="alternative", algorithm="direct" if result.get("algorithm") == "slots" else "slots")
             result.pop("copy_method", None)
     file.write_text(json.dumps(stored))
     again = bench.run(program, 2, [CALLS], settings=settings)
