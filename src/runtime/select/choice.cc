@@ -129,8 +129,8 @@ std::vector<Candidate> of_same_algorithm(const Plan& usual, const std::vector<Ca
   return nearest;
 }
 
-// What determines most of the time of a copy method: where a block's cache lines are when it is
-// written. Methods with the same place are alike on every machine.
+// The place of a block's cache lines when it is written. It determines most of the time of a copy
+// method, so methods with the same place are alike on every machine.
 struct LinePlace {
   bool is_at_hand = false;
   bool is_with_reader = false;

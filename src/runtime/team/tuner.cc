@@ -475,8 +475,8 @@ std::size_t Tuner::Trial::least_promising(std::uint8_t set, const Verdict& verdi
   return slowest;
 }
 
-// Returns the contenders that may be as fast as one that takes fastest_ns, as many as the next
-// round has room for.
+// Returns the contenders of the next round: those that may be as fast as one that takes fastest_ns.
+// If there are too many, the least promising ones are missing.
 std::uint8_t Tuner::Trial::next_contenders(const Verdict& verdict, double fastest_ns) const {
   std::uint8_t set = 0;
   for (std::size_t contender = 0; contender < contenders; ++contender) {

@@ -137,8 +137,7 @@ class Tuner {
     std::size_t bytes = 0;  // of this rank's data
     bool is_root = false;
   };
-  // The data that a rank contributes to a verdict. As small as possible, because the ranks exchange
-  // them.
+  // The data that a rank contributes to a verdict. They are small because the ranks exchange them.
   struct TimedCall {
     double enter_ns = 0;
     std::uint64_t ns : 40 = 0;  // 0 if the call failed or took more than 18 minutes
