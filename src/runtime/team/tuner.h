@@ -108,17 +108,11 @@ class Tuner {
   };
   static constexpr std::array<Round, 2> rounds = {{{3, 3, 2, contenders}, {14, 136, 8, 4}}};
   static constexpr std::uint64_t calls_before_trial = 4;
-  static constexpr int calls_in_trial = [] {
-    int calls = 0;
-    for (const Round& round : rounds) calls += round.most_block_calls * round.most_contenders;
-    return calls;
-  }();
 
  public:
-  // Number of calls of any class after which its first trial has ended.
-  static constexpr int calls_of_first_trial = calls_before_trial + calls_in_trial + 1;
-  // The same for calls of this size.
-  static constexpr int calls_of_first_trial_of(std::size_t bytes) {
+  // Returns the number of calls of this size after which the first trial of their class has ended.
+  // It is the largest for calls without data.
+  static constexpr int calls_of_first_trial(std::size_t bytes) {
     int calls = calls_before_trial + 1;
     for (const Round& round : rounds) calls += round.block_calls(bytes) * round.most_contenders;
     return calls;

@@ -91,7 +91,7 @@ TEST(TunedTeam, MovesTheSameDataByEveryImplementation) {
         Implementation kept = Implementation::chosen;
         bool has_ended = false;
         for (unsigned seed = 0; !has_ended; ++seed) {
-          ASSERT_LT(seed, static_cast<unsigned>(Tuner::calls_of_first_trial));
+          ASSERT_LT(seed, static_cast<unsigned>(Tuner::calls_of_first_trial(0)));
           const Turn turn = team.begin_turn({operation, bytes, true});
           has_ended = team.take_tuning_result().has_value();
           by.push_back(turn.by);
@@ -123,7 +123,7 @@ TEST(TunedTeam, SharesListsWithTheTeamsOfItsGroup) {
     Team first(context, place);
     constexpr CallClass barrier{Operation::barrier, 0, false};
     EXPECT_EQ(first.group()->alternatives().find(barrier), nullptr);
-    for (int call = 0; call < Tuner::calls_of_first_trial; ++call) {
+    for (int call = 0; call < Tuner::calls_of_first_trial(0); ++call) {
       const Turn turn = first.begin_turn({Operation::barrier, 0, false});
       first.barrier();
       if (turn.is_timed) first.end_turn(turn, {1, 1000});
@@ -155,7 +155,7 @@ TEST(TunedTeam, ContinuesWithTheResultsOfAnEarlierTeam) {
     std::string_view kept;
     {
       Team first(context, place);
-      const auto calls = implementations(first, Tuner::calls_of_first_trial_of(bytes) + 1);
+      const auto calls = implementations(first, Tuner::calls_of_first_trial(bytes) + 1);
       ASSERT_EQ(calls.back(), Implementation::alternative);
       EXPECT_GT(std::count(calls.begin(), calls.end(), Implementation::chosen), 4);
       kept = first.latest_algorithm();

@@ -26,7 +26,7 @@ using ::testing::Each;
 using ::testing::Gt;
 
 constexpr std::size_t tuned_ranks = 3;
-constexpr int first_trial = Tuner::calls_of_first_trial;
+constexpr int first_trial = Tuner::calls_of_first_trial(0);
 constexpr TunedCall small_call{Operation::allreduce, 4096, true};
 
 // The time of a call by each implementation, without waiting. All alternatives take the same time.
