@@ -42,6 +42,7 @@ std::string absolute(const std::string& path) {
 std::uint64_t Options::digest() const {
   std::string text = verify ? "verify" : "";
   if (tunes) text += may_reorder ? "tune any-order" : "tune";
+  if (tune_after) text += " after " + std::to_string(*tune_after);
   for (const select::Operation operation : select::operations) {
     if (handles(operation)) text += select::name(operation);
   }
@@ -72,6 +73,8 @@ Options options_from(const settings::Sources& sources, const Warn& warn) {
   if (value("tune").ends_with(settings::output_suffix) && !options.verify)
     options.tuning_file = absolute(value("tune"));
   options.tunes = value("tune") != "off";
+  if (const auto calls = whole_number(value("tune-after")))
+    options.tune_after = static_cast<std::uint32_t>(std::min<long long>(*calls, UINT32_MAX - 1));
   options.algorithms = value("algo");
   options.net = value("net");
   options.net_algorithms = value("net-algo");

@@ -27,8 +27,10 @@ struct Options {
   bool verify = false;
   std::optional<std::size_t> activate_after;  // in calls; nullopt: decided by cost
   std::array<bool, select::operations.size()> handled{};
-  bool tunes = false;              // measured times decide between huddle and the MPI
-  std::string tuning_file;         // keeps results of trials between runs; empty if there is none
+  bool tunes = false;       // measured times decide between huddle and the MPI
+  std::string tuning_file;  // keeps results of trials between runs; empty if there is none
+  // Number of calls after which trials begin; nullopt: when their cost is justified.
+  std::optional<std::uint32_t> tune_after;
   bool may_reorder = false;        // also for reductions whose result depends on the order
   std::string algorithms;          // forced algorithms, in the syntax of the setting
   std::string net;                 // measured, auto, on or off

@@ -98,7 +98,8 @@ void Stats::tried(const team::Tuner::Result& result) {
   const std::lock_guard lock(mutex_);
   try {
     Trials& trials = trials_[{result.of.operation, result.of.most_bytes}];
-    ++trials.count;
+    // The rounds of a class's first trial have a result each.
+    if (trials.count == 0 || trials.latest.record.is_settled) ++trials.count;
     trials.latest = result;
   } catch (const std::bad_alloc&) {
     return;

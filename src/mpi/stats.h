@@ -59,7 +59,7 @@ class Stats {
   // `more` contains details of the reason and may be empty.
   void fell_back(select::Operation operation, FallbackReason why, std::string_view more,
                  std::size_t bytes, double seconds);
-  // Adds a trial of the tuner that has ended.
+  // Adds the result of a trial, or of its rounds so far.
   void tried(const team::Tuner::Result& result);
   // The trials of the calls of one class, on all communicators.
   struct Trials {

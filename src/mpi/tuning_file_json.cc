@@ -119,6 +119,7 @@ std::optional<StoredTuning> stored_in(const Json& result) {
        result.at("mpi_may_run").get<bool>()}};
   const TuningRecord record{
       .kept = static_cast<Implementation>(*kept),
+      .is_settled = result.at("settled").get<bool>(),
       .plan = *plan,
       .median_ns = result.at("transfer_ns").get<double>(),
       .calls_until_next = number_in<std::uint32_t>(result, "calls_until_next_trial"),
@@ -149,6 +150,7 @@ Json result_of(const TuningConditions& conditions, const TuningHistory::Key& key
                  {"kept", implementation_names[static_cast<std::size_t>(record.kept)]}};
   select::add_features(result, record.plan);
   result["transfer_ns"] = record.median_ns;
+  result["settled"] = record.is_settled;
   result["calls_until_next_trial"] = record.calls_until_next;
   result["next_alternative"] = record.next_alternative;
   result["confirmations"] = record.confirmations;

@@ -63,6 +63,15 @@ TEST(Options, TuneByDefault) {
   EXPECT_EQ(plain.options.tuning_file, "");
   EXPECT_FALSE(read({"HUDDLE_TUNE=off"}).options.tunes);
   EXPECT_TRUE(read({"HUDDLE_TUNE=any-order"}).options.may_reorder);
+  EXPECT_EQ(plain.options.tune_after, std::nullopt);
+}
+
+// Otherwise the ranks would begin trials in different calls.
+TEST(Options, WithOtherTrialsHaveAnotherDigest) {
+  const Options plain = read({}).options;
+  const Options early = read({"HUDDLE_TUNE_AFTER=4"}).options;
+  EXPECT_EQ(early.tune_after, 4U);
+  EXPECT_NE(early.digest(), plain.digest());
 }
 
 // The program may change its folder.

@@ -37,12 +37,13 @@ TuningHistory::Records some_records() {
                      .calls_until_next = 70'000,
                      .next_alternative = 9,
                      .confirmations = 2};
-  records[reductions] = {.kept = Implementation::outside, .median_ns = 900};
+  records[reductions] = {.kept = Implementation::outside, .is_settled = false, .median_ns = 900};
   return records;
 }
 
 void expect_equal(const TuningRecord& a, const TuningRecord& b) {
   EXPECT_EQ(a.kept, b.kept);
+  EXPECT_EQ(a.is_settled, b.is_settled);
   EXPECT_EQ(a.plan, b.plan);
   EXPECT_EQ(a.median_ns, b.median_ns);
   EXPECT_EQ(a.calls_until_next, b.calls_until_next);

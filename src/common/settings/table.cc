@@ -91,6 +91,12 @@ constexpr std::array settings_table = {
                     "calls of a size (any-order: also let the MPI run floating-point reductions, "
                     "whose last digits may then differ; FILE.json: store the results for the next "
                     "run)"},
+    Setting{.key = "tune-after",
+            .kind = Kind::count,
+            .placeholder = "auto|CALLS",
+            .fallback = "auto",
+            .help = "number of calls of a size after which all implementations are compared (auto: "
+                    "when the calls have taken much longer than the comparison)"},
     Setting{.key = "activate-after",
             .kind = Kind::count,
             .placeholder = "auto|CALLS",

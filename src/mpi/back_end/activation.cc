@@ -27,10 +27,12 @@ namespace {
 // keeps.
 constexpr std::size_t pool_bytes = std::size_t{8} << 20;
 
-// Assumed set-up costs: of discovering the machine; of a context for a known machine; and, until
-// this process has measured it, of a team, including the set-up of protocols in its first calls.
+// Assumed set-up costs: of discovering the machine; of a context for a known machine, and for one
+// that this rank has prepared for in MPI_Init; and, until this process has measured it, of a team,
+// including the set-up of protocols in its first calls.
 constexpr std::uint64_t machine_ns = 3'000'000;
-constexpr std::uint64_t context_ns = 500'000;
+constexpr std::uint64_t context_ns = 1'000'000;
+constexpr std::uint64_t prepared_context_ns = 150'000;
 constexpr std::uint64_t usual_team_ns = 500'000;
 // Assumed cost of creating a team over several nodes: about fifty messages in sequence.
 constexpr std::uint64_t usual_nodes_team_ns = 10'000'000;
@@ -229,7 +231,8 @@ FallbackReason Activation::reason_for_missing(int rank, int own) {
 
 // Only the lowest rank of each node discovers the machine.
 std::uint64_t Activation::cost_of_context_ns(const Communicator& communicator) {
-  return is_first_here(communicator) && !context_.knows_machine() ? machine_ns : context_ns;
+  if (is_first_here(communicator) && !context_.knows_machine()) return machine_ns;
+  return context_.is_prepared() ? prepared_context_ns : context_ns;
 }
 
 Activation::Facts Activation::facts_of(const Communicator& communicator, const PooledTeam& pooled) {

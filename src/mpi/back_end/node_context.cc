@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <future>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "common/calling_thread.h"
 #include "common/error.h"
 #include "common/floating_point.h"
+#include "common/system.h"
 #include "huddle/huddle.h"
 #include "model/machine/machine_file.h"
 #include "runtime/heap/start.h"
@@ -45,9 +47,12 @@ std::string digest_of(const std::string& text) {
   return fmt::format("{:016x}", std::hash<std::string>()(text));
 }
 
+machine::Machine parsed_here(const std::string& machine_text) {
+  return machine::parse_machine(machine_text, "the machine of the first rank");
+}
+
 machine::Machine parsed(const std::string& machine_text) {
-  return on_own_stack(
-      [&] { return machine::parse_machine(machine_text, "the machine of the first rank"); });
+  return on_own_stack([&] { return parsed_here(machine_text); });
 }
 
 // Returns nothing if the file is invalid; save_tuning() reports the error, on one rank.
@@ -69,6 +74,44 @@ NodeContext::NodeContext(const Options& options, std::function<std::string()> mp
       progress_(std::move(progress)),
       ranks_here_(ranks_here),
       warn_(std::move(warn)) {}
+
+// The caller searches again and reports errors.
+std::optional<NodeContext::Prepared> NodeContext::prepared(
+    const std::string& machine_file) noexcept {
+  try {
+    const DefaultFloatingPoint floating_point;
+    std::optional<std::string> text = stored_machine_text(machine_file);
+    if (!text) return std::nullopt;
+    machine::Machine machine = parsed_here(*text);
+    return Prepared{std::move(*text), std::move(machine), read_cgroup_limits(System())};
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+void NodeContext::start_preparation() noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (context_ || preparation_.valid() || prepared_) return;
+    const WithoutSignals without_signals;
+    preparation_ =
+        std::async(std::launch::async, [file = options_.machine_file] { return prepared(file); });
+  } catch (const std::exception&) {
+    return;  // make() does the same work
+  }
+}
+
+void NodeContext::finish_preparation() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!preparation_.valid()) return;
+  prepared_ = preparation_.get();
+  if (prepared_) stored_ = prepared_->machine_text;
+}
+
+bool NodeContext::is_prepared() const {
+  const std::lock_guard lock(mutex_);
+  return prepared_.has_value();
+}
 
 bool NodeContext::is_there() const {
   const std::lock_guard lock(mutex_);
@@ -144,13 +187,17 @@ void NodeContext::make(const std::string& machine_text) {
   const std::lock_guard lock(mutex_);
   if (context_) return;
   team::ContextOptions options;
-  options.machine = parsed(machine_text);
+  const auto known = std::exchange(prepared_, std::nullopt);
+  const bool is_known = known && known->machine_text == machine_text;
+  options.machine = is_known ? known->machine : parsed(machine_text);
+  if (known) options.limits = known->limits;
   options.machine_text = machine_text;
   options.arena.cap_bytes = team::default_cap_bytes;
   options.progress = progress_;
   options.heap = heap_;
   options.processes_here = ranks_here_;
   options.forcing = select::Forcing(options_.algorithms);
+  options.trials_after = options_.tune_after;
   if (!options_.tuning_file.empty()) {
     tuning_conditions_ = TuningConditions{.mpi = mpi_(),
                                           .huddle = huddle_version(),

@@ -9,12 +9,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "common/system.h"
+#include "model/machine/machine.h"
 #include "mpi/back_end/inter_node.h"
 #include "mpi/machine_discovery.h"
 #include "mpi/options.h"
@@ -41,6 +44,14 @@ class NodeContext {
   // Requires: is_there().
   team::Context& get() const;
 
+  // Does in advance, on a thread of its own, what make() can do without the other ranks, if an
+  // earlier job has stored this machine's text. Meant for MPI_Init, in which a rank mostly waits.
+  void start_preparation() noexcept;
+  // Waits until that has ended. Requires: start_preparation() has been called.
+  void finish_preparation() noexcept;
+
+  bool is_prepared() const;
+
   // Starts the heap of this process if requested. Calls `warn` if the heap is not available.
   void start_heap(const Warn& warn);
   // Returns nullopt if the heap was not started.
@@ -62,6 +73,13 @@ class NodeContext {
   void save_tuning() const;
 
  private:
+  struct Prepared {
+    std::string machine_text;
+    machine::Machine machine;
+    CgroupLimits limits;
+  };
+  static std::optional<Prepared> prepared(const std::string& machine_file) noexcept;
+
   const Options& options_;
   std::function<std::string()> mpi_;
   std::function<void()> progress_;
@@ -73,6 +91,8 @@ class NodeContext {
 
   mutable std::mutex mutex_;  // guards the members below
   std::optional<memory::HeapFacts> heap_;
+  std::future<std::optional<Prepared>> preparation_;  // in progress
+  std::optional<Prepared> prepared_;
   std::optional<std::string> stored_;       // the text that an earlier job has stored, or empty
   std::unique_ptr<MachineDiscovery> look_;  // while huddle-look runs
   std::unique_ptr<team::Context> context_;

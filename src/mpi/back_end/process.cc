@@ -147,6 +147,12 @@ void Process::announce_presence() {
 void Process::announce_world(bool has_threads) {
   announce_presence();
   inter_node_.announce_presence(has_threads);
+  if (!options_.off && presence_.ranks_here() > 1) context_.start_preparation();
+}
+
+void Process::end_init(bool has_succeeded) {
+  context_.finish_preparation();
+  if (has_succeeded) begin();
 }
 
 void Process::begin() {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -33,16 +34,28 @@ namespace {
   throw UsageError({text.data(), std::min(written.size, text.size())});
 }
 
+// It takes about this many times as long to list the alternatives to a plan as to choose it.
+constexpr double searches_per_choice = 5;
+
+double elapsed_ns(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace
 
 Decision decide(const select::Request& request, const SelectionInputs& selection_inputs) {
   const DefaultFloatingPoint floating_point;
+  const auto start = std::chrono::steady_clock::now();
   Decision decision;
   decision.number = selection_inputs.group()->decisions().next_number();
   const auto choice = select::choose(request, selection_inputs.locality(), selection_inputs.model(),
                                      selection_inputs.resources());
   if (choice) {
     decision.choice = converted(*choice, [](const select::Candidate& one) { return one.plan; });
+    // The sizes of such calls are unknown, so their predicted time is that of the shortest one.
+    const bool is_predicted = select::has_common_size(request.operation);
+    decision.expected = {is_predicted ? choice->usual.ns : 0,
+                         searches_per_choice * elapsed_ns(start)};
   }
   return decision;
 }

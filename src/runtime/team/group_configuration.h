@@ -49,6 +49,7 @@ struct Decision {
   RankError rank_error;      // of the rank that publishes this; if set, no other field is valid
   std::uint64_t number = 0;  // unique among the decisions of rank 0
   std::optional<select::Choice<select::Plan>> choice;  // empty if the elements are too large
+  Tuner::Expectation expected;                         // from choice->usual
 };
 static_assert(std::is_trivially_copyable_v<Decision>);
 static_assert(sizeof(Decision) <= TeamMemory::most_notice_bytes);

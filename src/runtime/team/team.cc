@@ -135,6 +135,7 @@ Team::Team(Context& context, const Bootstrap& bootstrap,
   for (const Operation operation : select::operations) {
     if (selection_inputs_->resources().forcing.concerns(operation)) tuner_.exclude(operation);
   }
+  if (context.trials_after()) tuner_.begin_trials_after(*context.trials_after());
   if (joining.have_same_decisions()) known_ = std::move(known);
   if (group->peers().empty()) group->set_peers(joining.take_reached());
 }
@@ -188,6 +189,7 @@ void Team::barrier() {
     });
   }
   last_forced_ = barrier_->forced;
+  last_expected_ = barrier_->expected;
   run_bound(*last_run_, call);
 }
 
@@ -444,6 +446,7 @@ inline Team::Chosen& Team::chosen_for(const Call& call) {
 const BoundPlan& Team::bound_plan_for(const Call& call, memory::HeapUse& in_use) {
   Chosen& chosen = chosen_for(call);
   last_forced_ = chosen.forced;
+  last_expected_ = {.search_ns = chosen.expected.search_ns};
   if (turn_.by == Implementation::alternative) {
     const std::optional<BoundPlan>& known = chosen.bound_alternatives[turn_.which];
     if (known && chosen.has_alternative(turn_)) return *known;
@@ -451,7 +454,9 @@ const BoundPlan& Team::bound_plan_for(const Call& call, memory::HeapUse& in_use)
   }
   const auto& [usual, where_mapped] = chosen.choice;
   if (where_mapped) in_use.begin(peer_access_.heap());
-  return where_mapped && all_have_mapped(call) ? *where_mapped : usual;
+  if (where_mapped && all_have_mapped(call)) return *where_mapped;
+  last_expected_ = chosen.expected;
+  return usual;
 }
 
 Team::Chosen& Team::chosen_for_new(const Call& call, std::size_t bytes, bool root_moved) {
@@ -487,7 +492,7 @@ Team::Chosen Team::choose(const select::Request& request, Prepare prepare) {
     if (!may_run(choice.usual, false)) continue;
     if (choice.where_mapped && !may_run(*choice.where_mapped, true)) continue;
     Chosen chosen{converted(choice, [&](const select::Plan& plan) { return engine_.bound(plan); }),
-                  selection_inputs_->resources().forcing.algorithm_for(request)};
+                  selection_inputs_->resources().forcing.algorithm_for(request), decision.expected};
     selection_inputs_->group()->decisions().add(class_of(request), decision);
     return chosen;
   }

@@ -110,7 +110,7 @@ class Team {
   const Turn* begin_usual_turn(const TunedCall& call) {
     return tuner_.begin_outside_trial(call, turn_) ? &turn_ : nullptr;
   }
-  void end_turn(const Turn& turn, const Tuner::Sample& sample);
+  void end_turn(const Turn& turn, Tuner::Sample sample);
   // Returns which implementation ran the latest call, if it was tuned.
   Implementation latest_implementation() const { return turn_.by; }
   // Records a call that the team does not run, so that ranks whose calls differ get an error.
@@ -218,6 +218,7 @@ class Team {
   struct Chosen {
     select::Choice<BoundPlan> choice;
     std::string_view forced;  // owned by the selection inputs
+    Tuner::Expectation expected;
     // On rank 0: all other plans, once the tuner has requested one.
     AlternativeList listed = nullptr;
     // Those with the numbers that the tuner requested last.
@@ -288,6 +289,7 @@ class Team {
   int bcast_root_ = 0;                   // of the last broadcast
   const BoundPlan* last_run_ = nullptr;  // points into one of the choices above
   std::string_view last_forced_;         // algorithm that was forced for that call, if any
+  Tuner::Expectation last_expected_;     // of the usual plan for that call, if it ran
   std::uint32_t idle_calls_ = 0;         // number of calls that moved no data
   context::CallStamp enclosing_call_;
   RankError lost_;  // why the team is unusable

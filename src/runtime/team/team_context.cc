@@ -8,12 +8,20 @@
 #include "runtime/team/cpu_binding.h"
 
 namespace huddle::team {
+namespace {
 
-Context::Context(ContextOptions options, const CgroupLimits& limits)
-    : options_(std::move(options)),
+ContextOptions with_limits(ContextOptions options) {
+  if (!options.limits) options.limits = read_cgroup_limits(System());
+  return options;
+}
+
+}  // namespace
+
+Context::Context(ContextOptions options)
+    : options_(with_limits(std::move(options))),
       forcing_text_(options_.forcing.text()),
-      processors_(limits.processors.value_or(0)),
-      cpus_at_start_(team::cpus_at_start(limits)),
+      processors_(options_.limits->processors.value_or(0)),
+      cpus_at_start_(team::cpus_at_start(*options_.limits)),
       peers_(std::make_shared<memory::Arena>(options_.arena)),
       tuning_history_(std::exchange(options_.tuning_records, {})) {
   if (options_.machine_text.empty()) {

@@ -6,10 +6,10 @@
 
 #include <sched.h>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "common/system.h"
 #include "model/machine/cost.h"
@@ -38,6 +38,7 @@ struct ContextOptions {
   context::ProgressCallback progress;
   // This process's shared heap for large blocks; empty if it has none that peers may map.
   std::optional<memory::HeapFacts> heap;
+  std::optional<CgroupLimits> limits;  // of this process; read if they are unknown
   // Number of processes of the job on this machine, including this one; 0 if unknown.
   int processes_here = 0;
   // Paths by which ranks access each other's memory: at least one, and the same on all ranks.
@@ -45,14 +46,15 @@ struct ContextOptions {
   select::Forcing forcing;  // if the ranks of a team differ, rank 0's is used
   // Results of trials in earlier runs.
   TuningHistory::Records tuning_records;
+  // See Tuner::begin_trials_after(). The same on all ranks.
+  std::optional<std::uint32_t> trials_after;
 };
 
 // Must outlive its teams. Thread-safe.
 class Context {
  public:
   // Throws FailureError if the shared memory cannot be created.
-  explicit Context(ContextOptions options)
-      : Context(std::move(options), read_cgroup_limits(System())) {}
+  explicit Context(ContextOptions options);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -71,12 +73,11 @@ class Context {
   // Returns the hardware threads that this process could use at its start; see cpu_binding.h.
   const cpu_set_t& cpus_at_start() const { return cpus_at_start_; }
   int processes_here() const { return options_.processes_here; }
+  const std::optional<std::uint32_t>& trials_after() const { return options_.trials_after; }
   Peers& peers() { return peers_; }
   TuningHistory& tuning_history() { return tuning_history_; }
 
  private:
-  Context(ContextOptions options, const CgroupLimits& limits);
-
   ContextOptions options_;
   std::string forcing_text_;
   double processors_;

@@ -99,7 +99,8 @@ Turn Team::judged(const Turn& due) {
   }
   const Turn next = tuner_.accept(due, team_memory_.gather(verdict).front());
   const std::optional<Tuner::Result>& result = tuner_.latest_result();
-  if (rank_ == 0 && verdict.is_final && result && result->record.median_ns > 0)
+  const bool has_result = verdict.next != Tuner::Next::round;
+  if (rank_ == 0 && has_result && result && result->record.median_ns > 0)
     tuning_history_.note(selection_inputs_->locality().pus, result->of, result->record);
   return next;
 }
@@ -115,17 +116,20 @@ Turn Team::recalled(const TunedCall& call) {
 Tuner::Recalled Team::known_about(const TunedClass& tuned_class) noexcept {
   const std::span<const int> cpus = selection_inputs_->locality().pus;
   const auto record = tuning_history_.find(cpus, tuned_class);
-  if (!record) {
+  Tuner::Recalled recalled;
+  if (!record || (!record->is_settled && record->kept != Implementation::alternative)) {
     const auto plan = tuning_history_.suggestion(cpus, tuned_class);
     const auto number = plan ? recalled_number(*plan) : std::nullopt;
-    if (!number) return {};
-    return {.has_suggestion = true, .number = *number};
+    recalled.has_suggestion = number.has_value();
+    recalled.number = number.value_or(first_recalled_number);
+    if (!record) return recalled;
   }
-  Tuner::Recalled recalled{.is_known = true,
-                           .kept = record->kept,
-                           .next_alternative = record->next_alternative,
-                           .confirmations = record->confirmations,
-                           .calls_until_next = record->calls_until_next};
+  recalled.is_known = true;
+  recalled.is_settled = record->is_settled;
+  recalled.kept = record->kept;
+  recalled.next_alternative = record->next_alternative;
+  recalled.confirmations = record->confirmations;
+  recalled.calls_until_next = record->calls_until_next;
   if (record->kept != Implementation::alternative) return recalled;
   const auto number = recalled_number(record->plan);
   if (!number) return {};
@@ -155,7 +159,8 @@ void Team::note_tuning() noexcept {
   });
 }
 
-void Team::end_turn(const Turn& turn, const Tuner::Sample& sample) {
+void Team::end_turn(const Turn& turn, Tuner::Sample sample) {
+  sample.expected = last_expected_;
   const bool is_of_team = turn.by != Implementation::outside && last_run_ != nullptr;
   tuner_.end(turn, sample,
              is_of_team ? select::features_of(last_run_->plan()) : select::PlanFeatures());

@@ -34,20 +34,34 @@ constexpr double clear_ratio = 1.3;
 // fast, this happens by chance in one of 200 trials.
 constexpr double least_ratio = 0.97;
 constexpr double least_faster_pairs = 0.85;
+// The same before the last round, in which there are only two calls of each contender.
+constexpr double least_ratio_of_few = 0.9;
 
 // Predictions are rarely wrong by this factor, even if the machine has not been calibrated.
 constexpr double usual_error = 4;
+// If the team's choice takes this many times as long as predicted, another plan is probably faster.
+constexpr double alarming_error = 2;
+// A measured time is about this much too long, because of reading the clock, and because the ranks
+// do not enter a call at the same time.
+constexpr double clock_ns = 150;
 
 // Assumed time in which the ranks combine the times of a round.
 constexpr double verdict_ns = 5000;
 // Assumed time in which the ranks agree on the next alternatives and set up what these need. The
 // list of all alternatives is made only once.
-constexpr double search_ns = 20'000;
+constexpr double new_list_ns = 20'000;
 // About the longest time that a contender runs calls in sequence in a trial, which programs that
 // make few calls lose if the contender is slow.
 constexpr double longest_block_ns = 200'000;
 // The largest part of the time of the calls that trials may cost.
 constexpr double most_cost = 0.01;
+// The same for each later round of the first trial of a class. A benchmark that makes 1000 calls of
+// 1 us should not become slower because huddle compares plans meanwhile.
+constexpr double most_first_cost = 0.1;
+// If the team's choice is not clearly faster than the implementation outside.
+constexpr double most_first_cost_if_slow = 0.25;
+// If it takes far longer than predicted, so that another plan is probably faster.
+constexpr double most_first_cost_if_alarming = 1;
 // If a trial has found a faster implementation, the prediction was wrong, and another one may be
 // faster still. So part of the time that it saves may be spent on the next trial.
 constexpr double reinvested_part = 0.25;
@@ -72,6 +86,11 @@ constexpr bool has(std::uint8_t set, std::size_t contender) {
 }
 constexpr void remove(std::uint8_t& set, std::size_t contender) {
   set &= static_cast<std::uint8_t>(~bit_of(contender));
+}
+
+constexpr void exchange(std::uint8_t& set, std::size_t a, std::size_t b) {
+  if (has(set, a) == has(set, b)) return;
+  set ^= static_cast<std::uint8_t>(bit_of(a) | bit_of(b));
 }
 
 constexpr Implementation implementation_of(std::size_t contender) {
@@ -157,13 +176,32 @@ Tuner::Class* Tuner::find(const TunedCall& call) {
   return found;
 }
 
+std::uint8_t Tuner::Class::contenders() const {
+  if (round == last_round) return remaining;
+  std::uint8_t set = remaining;
+  if (set == 0) {
+    set = bit_of(chosen_contender);
+    if (may_run_outside(key)) set |= bit_of(outside_contender);
+  }
+  if (round < first_round_of_all) return set;
+  for (std::size_t which = 0; which < alternatives_at_once; ++which) {
+    if (!has(postponed, which)) set |= bit_of(first_alternative + which);
+  }
+  return set;
+}
+
 // Returns null if the class is new and there is no room for it.
 Tuner::Class* Tuner::find_key(std::uint32_t key) {
   constexpr std::uint32_t spread = 0x9e3779b1U;
   std::size_t at = (key * spread >> 16U) % most_classes;
   for (std::size_t tried = 0; tried < most_classes; ++tried, at = (at + 1) % most_classes) {
     Class& one = classes_[at];
-    if (one.key == 0) one.key = key;
+    if (one.key == 0) {
+      one.key = key;
+      one.next_trial = std::min(trials_after_.value_or(calls_before_trial), calls_before_trial) + 1;
+      if (trials_after_) one.round = first_round_of_all;
+      one.first_cost = most_first_cost;
+    }
     if (one.key == key) return &one;
   }
   return nullptr;
@@ -181,21 +219,18 @@ Tuner::Trial* Tuner::free_trial() {
   interrupted.is_interrupted = true;
   interrupted.next_trial =
       interrupted.calls + std::max(calls_until_retry, oldest->calls_after_interruption());
-  if (interrupted.postponed != 0)
+  if (interrupted.postponed != 0 && interrupted.round != last_round)
     interrupted.next_trial = std::min(interrupted.next_trial, interrupted.postponed_until);
   return oldest;
 }
 
 // Returns false if no trial can start now.
 bool Tuner::start_trial(Class& call_class) {
-  if (call_class.calls >= call_class.postponed_until) call_class.postponed = 0;
-  std::uint8_t set = bit_of(chosen_contender);
-  for (std::size_t which = 0; which < alternatives_at_once; ++which) {
-    if (!has(call_class.postponed, which)) set |= bit_of(first_alternative + which);
-  }
-  if (may_run_outside(call_class.key)) set |= bit_of(outside_contender);
-  if (std::popcount(set) == 1) {
-    call_class.kept = Implementation::chosen;
+  const bool is_last = call_class.round == last_round;
+  if (!is_last && call_class.calls >= call_class.postponed_until) call_class.postponed = 0;
+  const std::uint8_t set = call_class.contenders();
+  if (call_class.round >= first_round_of_all && std::popcount(set) == 1) {
+    call_class.kept = implementation_of(static_cast<std::size_t>(std::countr_zero(set)));
     call_class.next_trial = call_class.postponed_until;
     return false;
   }
@@ -207,13 +242,15 @@ bool Tuner::start_trial(Class& call_class) {
   *trial = {};
   trial->call_class = &call_class;
   trial->remaining = set;
+  trial->round = call_class.round;
+  if (is_last) trial->block_calls = call_class.block_calls;
   call_class.trial = static_cast<std::uint8_t>(trial - trials_.data());
   return true;
 }
 
 // Returns the contender that runs a block of this round. The present choice is the first one, so
-// that its times in the first round are those of calls in a loop, and because programs that make
-// few calls may end during the last one.
+// that its times are those of calls in a loop even in short blocks, and because programs that make
+// few calls may end during the last round.
 std::size_t Tuner::Trial::contender_of(std::size_t block) const {
   const std::size_t present = huddle::team::contender_of(call_class->kept);
   std::array<std::size_t, contenders> listed{};
@@ -226,7 +263,8 @@ std::size_t Tuner::Trial::contender_of(std::size_t block) const {
 }
 
 Turn Tuner::step(Class& call_class) {
-  if (!call_class.has_recalled) {
+  const bool is_first_of_all = call_class.round == first_round_of_all && !call_class.is_settled;
+  if (!call_class.has_recalled || (is_first_of_all && !call_class.has_suggestion)) {
     Turn turn = kept_turn(call_class);
     turn.is_recall_due = true;
     return turn;
@@ -260,15 +298,23 @@ Turn Tuner::step(Class& call_class) {
 
 Turn Tuner::recall(const TunedCall& call, const Recalled& recalled) {
   Class& call_class = *find(call);
-  call_class.has_recalled = true;
+  const bool is_first = !std::exchange(call_class.has_recalled, true);
   // Otherwise a record of another class would change the bits of reductions.
   const bool is_allowed =
       recalled.kept != Implementation::outside || may_run_outside(call_class.key);
-  if (!recalled.is_known || !is_allowed) {
+  if (!recalled.is_known || !is_allowed || (!is_first && !recalled.is_settled)) {
+    if (call_class.round < first_round_of_all) return step(call_class);
+    call_class.has_suggestion = true;
     if (recalled.has_suggestion) call_class.put_first(recalled.number);
-    return step(call_class);
+    const std::uint32_t calls = trials_after_.value_or(0);
+    if (call_class.calls > calls) return step(call_class);
+    call_class.next_trial = calls + 1;
+    return kept_turn(call_class);
   }
   call_class.is_tried = true;
+  call_class.is_settled = recalled.is_settled;
+  call_class.round = first_round_of_all;
+  call_class.remaining = 0;
   call_class.kept = recalled.kept;
   call_class.confirmations = std::min(recalled.confirmations, most_confirmations);
   call_class.next_alternative = recalled.next_alternative;
@@ -289,6 +335,7 @@ void Tuner::end(const Turn& turn, const Sample& sample, const select::PlanFeatur
   timed.units = std::min(sample.bytes / TimedCall::bytes_of_unit, most_units) & most_units;
   timed.is_root = sample.is_root ? 1 : 0;
   trial.plans[contender_of(turn)] = plan;
+  if (turn.by == Implementation::chosen) trial.expected = sample.expected;
 }
 
 void Tuner::leave_out_alternative(const Turn& turn) {
@@ -300,8 +347,8 @@ void Tuner::postpone_alternative(const Turn& turn, std::uint32_t calls) {
   trial.leave_out(contender_of(turn));
   Class& call_class = *trial.call_class;
   const std::uint64_t until = call_class.calls + calls;
-  call_class.postponed_until =
-      call_class.postponed == 0 ? until : std::min(call_class.postponed_until, until);
+  const bool is_first = call_class.postponed == 0 || call_class.postponed_until <= call_class.calls;
+  call_class.postponed_until = is_first ? until : std::min(call_class.postponed_until, until);
   call_class.postponed |= bit_of(turn.which);
 }
 
@@ -309,7 +356,7 @@ void Tuner::postpone_alternative(const Turn& turn, std::uint32_t calls) {
 // round. Otherwise it keeps its turns, because times of this round have been noted.
 void Tuner::Trial::leave_out(std::size_t contender) {
   left_out |= bit_of(contender);
-  if (round > 0 || (calls - 1U) % block_calls != 0) return;
+  if (round == last_round || (calls - 1U) % block_calls != 0) return;
   remove(remaining, contender);
   --calls;
 }
@@ -317,15 +364,20 @@ void Tuner::Trial::leave_out(std::size_t contender) {
 std::uint32_t Tuner::calls_that_justify(const Turn& turn, double set_up_ns,
                                         double predicted_ns) const {
   const Trial& trial = trials_[turn.trial];
-  double least_ns = std::numeric_limits<double>::max();
+  // Rank 0 may leave a call of the implementation outside long before the slowest rank.
+  constexpr double unknown = std::numeric_limits<double>::max();
+  double least_ns = unknown;
+  double outside_ns = unknown;
   for (std::size_t i = 0; i < trial.samples.size(); ++i) {
-    // Rank 0 may leave a call of the implementation outside long before the slowest rank.
     const auto ns = static_cast<double>(trial.samples[i].ns);
-    if (ns > 0 && trial.contender_of(i / trial.block_samples()) != outside_contender)
-      least_ns = std::min(least_ns, ns);
+    if (ns == 0) continue;
+    const bool is_outside = trial.contender_of(i / trial.block_samples()) == outside_contender;
+    double& least = is_outside ? outside_ns : least_ns;
+    least = std::min(least, ns);
   }
-  const double excess_ns =
-      rounds.front().most_block_calls * std::max(0.0, predicted_ns - usual_error * least_ns);
+  if (least_ns == unknown) least_ns = outside_ns;
+  const double excess_ns = rounds[first_round_of_all].most_block_calls *
+                           std::max(0.0, predicted_ns - usual_error * least_ns);
   const double calls = (set_up_ns + excess_ns) / most_cost / std::max(1.0, least_ns) -
                        static_cast<double>(trial.call_class->calls);
   return static_cast<std::uint32_t>(std::clamp(calls, 0.0, most_calls_until_next));
@@ -421,21 +473,69 @@ constexpr std::uint8_t all_alternatives = ((1U << alternatives_at_once) - 1U) <<
 
 }  // namespace
 
-// The gap until the next trial is as long as it takes until the slower contenders have cost at most
-// the permitted part of the time, and of what a new choice saves. Once most alternatives have had a
-// trial, it doubles with each trial that confirms the result.
-std::uint32_t Tuner::calls_until_next(const Trial& trial, const Verdict& verdict) {
+// Adds up what the rounds of a trial cost, and what its results save.
+void Tuner::note_loss(Trial& trial, const Verdict& verdict) {
+  Class& call_class = *trial.call_class;
   const double best_ns = verdict.median_ns[verdict.kept];
-  double lost_ns = verdict_ns * rounds.size() + search_ns;
+  double& lost_ns = call_class.lost_ns;
+  lost_ns += verdict_ns;
   for (std::size_t contender = 0; contender < contenders; ++contender) {
     const double excess_ns = verdict.median_ns[contender] - best_ns;
     lost_ns += trial.calls_by[contender] * std::max(0.0, excess_ns);
   }
-  const std::size_t former = contender_of(trial.call_class->kept);
-  const double saved_ns = std::max(0.0, verdict.median_ns[former] - best_ns);
+  const std::size_t former = contender_of(call_class.kept);
+  call_class.saved_ns += std::max(0.0, verdict.median_ns[former] - best_ns);
+}
+
+// The gap until the next trial is as long as it takes until the slower contenders have cost at most
+// the permitted part of the time, and of what a new choice saves. Once most alternatives have had a
+// trial, it doubles with each trial that confirms the result.
+std::uint32_t Tuner::calls_until_next(const Trial& trial, const Verdict& verdict) {
+  const double lost_ns = std::exchange(trial.call_class->lost_ns, 0) + new_list_ns;
+  const double saved_ns = std::exchange(trial.call_class->saved_ns, 0);
+  const double best_ns = verdict.median_ns[verdict.kept];
   const double calls = lost_ns / (most_cost * std::max(1.0, best_ns) + reinvested_part * saved_ns);
   const int doublings = std::max(0, trial.call_class->confirmations - usual_trials);
   return static_cast<std::uint32_t>(std::min(most_calls_until_next, std::ldexp(calls, doublings)));
+}
+
+namespace {
+
+// Returns after how many calls of this time `lost_ns` is the given part of their time.
+std::uint32_t calls_worth(double lost_ns, double part, double ns, std::uint64_t calls_so_far) {
+  const double calls = lost_ns / (part * std::max(1.0, ns)) - static_cast<double>(calls_so_far);
+  return static_cast<std::uint32_t>(std::clamp(calls, 0.0, most_calls_until_next));
+}
+
+}  // namespace
+
+// Called after the first round. The alternatives are assumed to take twice as long as the present
+// choice. Judges by the shortest times, because one of two calls is often delayed.
+std::uint32_t Tuner::calls_until_alternatives(Trial& trial, const Verdict& verdict) {
+  Class& call_class = *trial.call_class;
+  const double chosen_ns = trial.least_ns(chosen_contender);
+  const double outside_ns = trial.least_ns(outside_contender);
+  const auto& [expected_ns, search_ns] = trial.expected;
+  const bool is_alarming = expected_ns > 0 && chosen_ns - clock_ns >= alarming_error * expected_ns;
+  const bool is_fast = outside_ns == 0 || chosen_ns <= least_ratio_of_few * outside_ns;
+  call_class.first_cost = is_alarming ? most_first_cost_if_alarming
+                          : is_fast   ? most_first_cost
+                                      : most_first_cost_if_slow;
+  const double kept_ns = trial.least_ns(verdict.kept);
+  const int calls = rounds[first_round_of_all].least_block_calls;
+  const double lost_ns =
+      search_ns + verdict_ns + kept_ns * calls * static_cast<double>(alternatives_at_once);
+  return calls_worth(lost_ns, call_class.first_cost, kept_ns, call_class.calls);
+}
+
+std::uint32_t Tuner::calls_until_last_round(const Trial& trial, const Verdict& verdict) {
+  const double best_ns = trial.least_ns(verdict.kept);
+  double lost_ns = verdict_ns;
+  for (std::size_t contender = 0; contender < contenders; ++contender) {
+    if (!has(verdict.remaining, contender)) continue;
+    lost_ns += verdict.block_calls * std::max(0.0, trial.least_ns(contender) - best_ns);
+  }
+  return calls_worth(lost_ns, trial.call_class->first_cost, best_ns, 0);
 }
 
 // Returns the median times of the contenders, for a call of mean size.
@@ -446,6 +546,11 @@ std::array<double, Tuner::contenders> Tuner::Trial::medians_ns() const {
     if (costs[contender].count > 0) medians[contender] = costs[contender].median() * weight;
   }
   return medians;
+}
+
+// Returns the time of the contender's fastest call, for a call of mean size; 0 if it has no time.
+double Tuner::Trial::least_ns(std::size_t contender) const {
+  return costs[contender].in_order.front() * mean_weight();
 }
 
 double Tuner::Trial::mean_weight() const {
@@ -464,7 +569,7 @@ double Tuner::Trial::mean_weight() const {
 std::size_t Tuner::Trial::least_promising(std::uint8_t set, const Verdict& verdict,
                                           double fastest_ns) const {
   if (has(set, outside_contender) && verdict.kept != outside_contender &&
-      costs[outside_contender].in_order.front() * mean_weight() > clear_ratio * fastest_ns)
+      least_ns(outside_contender) > clear_ratio * fastest_ns)
     return outside_contender;
   std::size_t slowest = verdict.kept;
   for (std::size_t contender = 0; contender < contenders; ++contender) {
@@ -482,19 +587,18 @@ std::uint8_t Tuner::Trial::next_contenders(const Verdict& verdict, double fastes
   for (std::size_t contender = 0; contender < contenders; ++contender) {
     const Costs& own = costs[contender];
     if (own.count == 0 || !has(remaining, contender)) continue;
-    const double least_ns = own.in_order.front() * mean_weight();
     const bool is_cold = contender != verdict.kept && contender != outside_contender;
     const double hopeless = is_cold ? hopeless_ratio_of_cold : hopeless_ratio;
-    if (least_ns <= hopeless * fastest_ns) set |= bit_of(contender);
+    if (least_ns(contender) <= hopeless * fastest_ns) set |= bit_of(contender);
   }
-  const std::size_t next_round = std::min<std::size_t>(round + 1U, rounds.size() - 1);
+  const std::size_t next_round = std::min<std::size_t>(round + 1U, last_round);
   while (std::popcount(set) > rounds[next_round].most_contenders)
     remove(set, least_promising(set, verdict, fastest_ns));
   return set;
 }
 
 std::uint8_t Tuner::Trial::next_block_calls(double fastest_ns) const {
-  const Round& next = rounds[std::min<std::size_t>(round + 1U, rounds.size() - 1)];
+  const Round& next = rounds[std::min<std::size_t>(round + 1U, last_round)];
   const double bytes = std::max(0.0, mean_weight() - bytes_of_small_call);
   const int longest = next.block_calls(static_cast<std::size_t>(bytes));
   const double most = std::min<double>(longest, longest_block_ns / std::max(1.0, fastest_ns));
@@ -510,7 +614,7 @@ Tuner::Verdict Tuner::judge(const Turn& turn, std::span<const Samples> by_rank) 
   const auto fastest = fastest_of(verdict.median_ns, trial.remaining);
   if (!fastest) {
     // No call succeeded.
-    verdict.is_final = true;
+    verdict.next = Next::trial;
     verdict.calls_until_next = static_cast<std::uint32_t>(most_calls_until_next);
     return verdict;
   }
@@ -518,39 +622,54 @@ Tuner::Verdict Tuner::judge(const Turn& turn, std::span<const Samples> by_rank) 
   const double kept_ns = verdict.median_ns[verdict.kept];
   verdict.remaining = trial.next_contenders(verdict, fastest_ns);
   verdict.block_calls = trial.next_block_calls(fastest_ns);
+  const bool is_last = trial.round == last_round;
   const bool is_faster =
-      fastest_ns < least_ratio * kept_ns &&
+      fastest_ns < (is_last ? least_ratio : least_ratio_of_few) * kept_ns &&
       trial.costs[*fastest].faster_pairs(trial.costs[verdict.kept]) >= least_faster_pairs;
   if (is_faster || !has(verdict.remaining, verdict.kept))
     verdict.kept = static_cast<std::uint8_t>(*fastest);
-  verdict.is_final = trial.round + 1U == rounds.size() || std::popcount(verdict.remaining) <= 1;
-  verdict.calls_until_next = calls_until_next(trial, verdict);
+  const bool has_all = trial.round >= first_round_of_all;
+  if (is_last || (has_all && std::popcount(verdict.remaining) <= 1)) {
+    verdict.next = Next::trial;
+    note_loss(trial, verdict);
+    verdict.calls_until_next = calls_until_next(trial, verdict);
+  } else if (!trials_after_ && !trial.call_class->is_settled) {
+    verdict.next = Next::later_round;
+    note_loss(trial, verdict);
+    verdict.calls_until_next =
+        has_all ? calls_until_last_round(trial, verdict) : calls_until_alternatives(trial, verdict);
+  }
   return verdict;
 }
 
-Tuner::Result Tuner::Trial::result(const Verdict& verdict) const {
-  Result result;
-  result.of = class_of_key(call_class->key);
-  result.record = {.kept = implementation_of(verdict.kept),
-                   .plan = plans[verdict.kept],
-                   .median_ns = verdict.median_ns[verdict.kept]};
+// Keeps the times of earlier rounds of this trial for contenders that did not take part since.
+void Tuner::Trial::note_result(const Verdict& verdict) {
   const auto note = [&](std::size_t contender) {
-    result.tried[static_cast<std::size_t>(implementation_of(contender))] = {
+    if (verdict.median_ns[contender] == 0) return;
+    call_class->tried[static_cast<std::size_t>(implementation_of(contender))] = {
         verdict.median_ns[contender], plans[contender]};
   };
   note(chosen_contender);
   note(outside_contender);
-  const bool keeps_alternative = result.record.kept == Implementation::alternative;
+  const bool keeps_alternative = implementation_of(verdict.kept) == Implementation::alternative;
   const auto alternative =
       fastest_of(verdict.median_ns, keeps_alternative ? bit_of(verdict.kept) : all_alternatives);
   if (alternative) note(*alternative);
-  return result;
+}
+
+Tuner::Result Tuner::Trial::result(const Verdict& verdict) const {
+  return {.of = class_of_key(call_class->key),
+          .record = {.kept = implementation_of(verdict.kept),
+                     .is_settled = verdict.next == Next::trial,
+                     .plan = plans[verdict.kept],
+                     .median_ns = verdict.median_ns[verdict.kept]},
+          .tried = call_class->tried};
 }
 
 Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
   Trial& trial = trials_[turn.trial];
   Class& call_class = *trial.call_class;
-  if (!verdict.is_final) {
+  if (verdict.next == Next::round) {
     trial.remaining = verdict.remaining;
     trial.block_calls = verdict.block_calls;
     ++trial.round;
@@ -558,20 +677,31 @@ Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
     trial.samples = {};
     return step(call_class);
   }
+  trial.note_result(verdict);
   Result result = trial.result(verdict);
-  const bool is_confirmed = call_class.is_tried && contender_of(call_class.kept) == verdict.kept;
-  if (!is_confirmed) {
-    call_class.confirmations = 0;
-  } else if (call_class.postponed == 0 && call_class.confirmations < most_confirmations) {
-    ++call_class.confirmations;
-  }
+  const bool is_confirmed = call_class.is_settled && contender_of(call_class.kept) == verdict.kept;
   call_class.is_tried = true;
   call_class.is_interrupted = false;
-  call_class.renew_alternatives(verdict.kept);
-  call_class.kept = implementation_of(verdict.kept);
   call_class.next_trial = call_class.calls + verdict.calls_until_next;
-  if (call_class.postponed != 0)
-    call_class.next_trial = std::min(call_class.next_trial, call_class.postponed_until);
+  if (verdict.next == Next::later_round) {
+    call_class.round = trial.round + 1U;
+    call_class.remaining = verdict.remaining;
+    call_class.block_calls = verdict.block_calls;
+  } else {
+    if (!is_confirmed) {
+      call_class.confirmations = 0;
+    } else if (call_class.postponed == 0 && call_class.confirmations < most_confirmations) {
+      ++call_class.confirmations;
+    }
+    call_class.is_settled = true;
+    call_class.round = first_round_of_all;
+    call_class.remaining = 0;
+    call_class.tried = {};
+    call_class.renew_alternatives(verdict.kept);
+    if (call_class.postponed != 0)
+      call_class.next_trial = std::min(call_class.next_trial, call_class.postponed_until);
+  }
+  call_class.keep(verdict.kept);
   call_class.trial = no_trial;
   trial.call_class = nullptr;
   result.record.calls_until_next = call_class.calls_left();
@@ -588,18 +718,22 @@ void Tuner::Class::put_first(std::uint16_t number) {
   --next_alternative;
 }
 
-// Replaces the alternatives that have lost, and moves one that is kept to the first place.
+// Replaces the alternatives that have lost.
 void Tuner::Class::renew_alternatives(std::size_t kept_contender) {
   for (std::size_t which = 0; which < alternatives_at_once; ++which) {
     const bool is_kept = first_alternative + which == kept_contender;
     if (!is_kept && !has(postponed, which)) alternatives[which] = take_number();
   }
-  if (implementation_of(kept_contender) != Implementation::alternative) return;
-  const std::size_t which = kept_contender - first_alternative;
+}
+
+// Lets the contender run the calls. If it is an alternative, it moves to the first place.
+void Tuner::Class::keep(std::size_t contender) {
+  kept = implementation_of(contender);
+  if (kept != Implementation::alternative) return;
+  const std::size_t which = contender - first_alternative;
   std::swap(alternatives.front(), alternatives[which]);
-  if (!has(postponed, 0)) return;
-  remove(postponed, 0);
-  postponed |= bit_of(which);
+  exchange(postponed, 0, which);
+  exchange(remaining, first_alternative, contender);
 }
 
 std::uint16_t Tuner::Class::take_number() {

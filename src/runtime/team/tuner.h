@@ -3,10 +3,13 @@
 //
 // Chooses by measured times which implementation runs the calls of a class: the team's plan with
 // the shortest predicted time, another of its plans, or an implementation outside the team, such as
-// the MPI. After a few calls of a class, each implementation runs some of the next calls in turns
-// (a trial), and the ranks combine their times: the fastest one runs the calls from then on. Trials
-// are repeated so rarely that slower implementations cost at most one percent of the time of the
-// calls, and sooner only if a trial has just found a faster implementation.
+// the MPI. In a trial, each implementation runs some calls in turns, and the ranks combine their
+// times: the fastest one runs the calls from then on. The first trial compares only the team's plan
+// with the implementation outside. The team's other plans take part once the calls have taken much
+// longer than that costs, or sooner if this plan is slower than predicted, or not clearly faster
+// than the implementation outside. Trials are then repeated so rarely that slower implementations
+// cost at most one percent of the time of the calls, and sooner only if a trial has just found a
+// faster implementation.
 //
 // The tuner does not communicate. The ranks of a team begin the same calls, so their tuners are in
 // the same state.
@@ -60,9 +63,10 @@ struct TunedClass {
   auto operator<=>(const TunedClass&) const = default;
 };
 
-// The result of the latest trial of a class, from which a later tuner of these ranks can continue.
+// The result of the latest round of a class, from which a later tuner of these ranks can continue.
 struct TuningRecord {
   Implementation kept = Implementation::chosen;
+  bool is_settled = true;          // a trial has ended with its last round
   select::PlanFeatures plan = {};  // of the implementation that was kept; no algorithm if outside
   double median_ns = 0;            // its time
   std::uint32_t calls_until_next = 0;
@@ -88,9 +92,10 @@ class Tuner {
   static constexpr std::size_t contenders = alternatives_at_once + 2;
   // A round of a trial. Each contender runs a number of calls in sequence (a block), of which only
   // the last ones are timed: the first one may set up an algorithm, and finds the caches in the
-  // state that another contender left. The first round removes contenders that are far slower than
-  // others. In the last one, blocks are long enough for calls to take the time that they take in a
-  // loop.
+  // state that another contender left. The first round compares the plan with the shortest
+  // predicted time and the implementation outside, and is a part of a class's first trial only. The
+  // second one removes contenders that are far slower than others. In the last one, blocks are long
+  // enough for calls to take the time that they take in a loop.
   struct Round {
     std::uint8_t least_block_calls;
     std::uint8_t most_block_calls;
@@ -106,15 +111,19 @@ class Tuner {
       return static_cast<int>(std::clamp<std::size_t>(calls, least_block_calls, most_block_calls));
     }
   };
-  static constexpr std::array<Round, 2> rounds = {{{3, 3, 2, contenders}, {14, 136, 8, 4}}};
-  static constexpr std::uint64_t calls_before_trial = 4;
+  static constexpr std::array<Round, 3> rounds = {
+      {{3, 3, 2, 2}, {3, 3, 2, contenders}, {14, 136, 8, 4}}};
+  static constexpr std::size_t last_round = rounds.size() - 1;
+  static constexpr std::uint8_t first_round_of_all = 1;
 
  public:
-  // Returns the number of calls of this size after which the first trial of their class has ended.
-  // It is the largest for calls without data.
-  static constexpr int calls_of_first_trial(std::size_t bytes) {
-    int calls = calls_before_trial + 1;
-    for (const Round& round : rounds) calls += round.block_calls(bytes) * round.most_contenders;
+  static constexpr std::uint32_t calls_before_trial = 4;
+  // Returns the number of calls of this size in a trial of all contenders, at most. It is the
+  // largest for calls without data.
+  static constexpr int calls_of_trial(std::size_t bytes) {
+    int calls = 0;
+    for (std::size_t round = first_round_of_all; round < rounds.size(); ++round)
+      calls += rounds[round].block_calls(bytes) * rounds[round].most_contenders;
     return calls;
   }
   static constexpr std::size_t samples_per_round = [] {
@@ -124,12 +133,18 @@ class Tuner {
     return most;
   }();
 
+  // What rank 0 knows about the team's choice before it has run. 0 means unknown.
+  struct Expectation {
+    double call_ns = 0;    // predicted
+    double search_ns = 0;  // time in which the team lists the alternatives
+  };
   // One timed call of this rank. Without a time if the call failed.
   struct Sample {
     double enter_ns = 0;
     double leave_ns = 0;
     std::size_t bytes = 0;  // of this rank's data
     bool is_root = false;
+    Expectation expected = {};
   };
   // The data that a rank contributes to a verdict. They are small because the ranks exchange them.
   struct TimedCall {
@@ -143,16 +158,22 @@ class Tuner {
   };
   using Samples = std::array<TimedCall, samples_per_round>;
 
+  // What follows a round of a trial.
+  enum class Next : std::uint8_t {
+    round,        // the next round, at once
+    later_round,  // the next round, after a number of calls
+    trial,        // another trial, after a number of calls
+  };
   // The result of a round of a trial. Rank 0 determines it, and it holds on all ranks.
   struct Verdict {
-    bool is_final = false;
+    Next next = Next::round;
     std::uint8_t remaining = 0;    // contenders in the next round, as bits
     std::uint8_t block_calls = 0;  // of each of them
     std::uint8_t kept = 0;         // the contender that runs later calls
     std::uint32_t calls_until_next = 0;
     std::array<double, contenders> median_ns{};  // 0 if it was not tried
   };
-  // A trial that has ended.
+  // The result of a trial, or of its first rounds if the next one follows later.
   struct Result {
     struct Tried {
       double median_ns = 0;  // 0 if it was not tried
@@ -169,7 +190,8 @@ class Tuner {
   // all ranks.
   struct Recalled {
     bool is_known = false;
-    // There is no result, but one of a similar class, whose plan takes part in the first trial.
+    bool is_settled = true;  // as in the record
+    // There is a result of a similar class, whose plan takes part in the first trial.
     bool has_suggestion = false;
     Implementation kept = Implementation::chosen;
     // The number of the alternative that is kept or suggested, if one is; at least
@@ -182,6 +204,9 @@ class Tuner {
 
   static TunedClass class_of(const TunedCall& call);
 
+  // Lets the first trial of each class begin after this number of calls, with all contenders, no
+  // matter how long it takes.
+  void begin_trials_after(std::uint32_t calls) { trials_after_ = calls; }
   // Lets the team's choice run all calls of the operation.
   void exclude(select::Operation operation) { excluded_.set(static_cast<std::size_t>(operation)); }
 
@@ -212,7 +237,8 @@ class Tuner {
   // Begins any call.
   Turn begin(const TunedCall& call);
   // Continues with what is known about the call's class, if anything, instead of its first trial,
-  // or begins this trial with the suggested alternative.
+  // or lets the suggested alternative take part in it. Due before the first round, and again before
+  // the alternatives take part for the first time.
   // Called on all ranks. Returns the turn of the call that has begun.
   // Requires: a recall is due.
   Turn recall(const TunedCall& call, const Recalled& recalled);
@@ -259,8 +285,19 @@ class Tuner {
     bool is_tried = false;
     bool is_interrupted = false;  // the latest trial has ended without a result
     bool has_recalled = false;
+    bool has_suggestion = false;  // or none exists
+    bool is_settled = false;      // a trial has ended with its last round
+    std::uint8_t round = 0;       // in which the next trial begins or continues
+    std::uint8_t remaining = 0;   // contenders that are left from the rounds before it, as bits
+    std::uint8_t block_calls = 0;
     std::uint8_t trial = no_trial;
     std::uint8_t confirmations = 0;  // consecutive trials with the same result
+    // On rank 0, for the first trial: the permitted part of the time, what its rounds before the
+    // present one have cost, and how much faster their results are than the team's choice.
+    double first_cost = 0;
+    double lost_ns = 0;
+    double saved_ns = 0;
+    std::array<Result::Tried, implementation_count> tried{};  // in these rounds
     std::uint64_t calls = 0;
     std::uint64_t next_trial = calls_before_trial + 1;
     AlternativeNumbers alternatives = {0, 1, 2};
@@ -268,8 +305,11 @@ class Tuner {
     std::uint8_t postponed = 0;         // alternatives that do not take part in trials yet, as bits
     std::uint64_t postponed_until = 0;  // number of calls
 
+    // Returns the contenders of the next trial or round, as bits.
+    std::uint8_t contenders() const;
     // Puts the alternative with this number in the first place.
     void put_first(std::uint16_t number);
+    void keep(std::size_t contender);
     void renew_alternatives(std::size_t kept_contender);
     std::uint16_t take_number();
     std::uint16_t next_untried() const;
@@ -303,6 +343,7 @@ class Tuner {
     Samples samples{};
     std::array<select::PlanFeatures, contenders> plans{};
     // On rank 0.
+    Expectation expected = {};
     std::array<Costs, contenders> costs{};  // of the latest round that a contender was in
     std::array<std::uint16_t, contenders> calls_by{};  // number of calls in all rounds
 
@@ -310,6 +351,7 @@ class Tuner {
     std::size_t contender_of(std::size_t block) const;
     void leave_out(std::size_t contender);
     std::array<double, contenders> medians_ns() const;
+    double least_ns(std::size_t contender) const;
     double mean_weight() const;
     std::size_t least_promising(std::uint8_t set, const Verdict& verdict, double fastest_ns) const;
     // The gap if the trial ends without a result. Even if its calls took three times as long as the
@@ -317,6 +359,7 @@ class Tuner {
     std::uint32_t calls_after_interruption() const { return 200U * other_calls; }
     std::uint8_t next_contenders(const Verdict& verdict, double fastest_ns) const;
     std::uint8_t next_block_calls(double fastest_ns) const;
+    void note_result(const Verdict& verdict);
     Result result(const Verdict& verdict) const;
   };
   struct Latest {
@@ -337,8 +380,12 @@ class Tuner {
   bool start_trial(Class& call_class);
   Trial* free_trial();
   static void note_costs(Trial& trial, std::span<const Samples> by_rank);
+  static void note_loss(Trial& trial, const Verdict& verdict);
   static std::uint32_t calls_until_next(const Trial& trial, const Verdict& verdict);
+  static std::uint32_t calls_until_alternatives(Trial& trial, const Verdict& verdict);
+  static std::uint32_t calls_until_last_round(const Trial& trial, const Verdict& verdict);
 
+  std::optional<std::uint32_t> trials_after_;
   std::uint64_t calls_ = 0;
   std::bitset<select::operations.size()> excluded_;
   std::array<Latest, select::operations.size()> latest_{};

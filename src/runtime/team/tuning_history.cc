@@ -46,7 +46,10 @@ std::optional<select::PlanFeatures> TuningHistory::suggestion(std::span<const in
     const std::pair<const Key, Entry>* nearest = nullptr;
     for (const auto& one : entries_) {
       const auto& [key, entry] = one;
-      if (key.cpus != same_cpus || entry.record.kept == Implementation::outside) continue;
+      if (key.cpus != same_cpus || key.tuned_class == of ||
+          entry.record.kept == Implementation::outside)
+        continue;
+      if (!entry.record.is_settled && entry.record.kept == Implementation::chosen) continue;
       const bool is_other = key.tuned_class.operation != of.operation;
       if (is_other && !entry.record.plan.copy_method) continue;
       if (nearest == nullptr ||
@@ -68,7 +71,9 @@ void TuningHistory::note(std::span<const int> cpus, const TunedClass& of,
   try {
     const Key key = key_for(cpus, of);
     const std::scoped_lock lock(mutex_);
-    entries_.insert_or_assign(key, Entry{record, true});
+    Entry& entry = entries_[key];
+    const bool is_new = entry.record.median_ns == 0;
+    if (is_new || record.is_settled || !entry.record.is_settled) entry = {record, true};
   } catch (const std::bad_alloc&) {
     return;
   }

@@ -33,12 +33,14 @@ class TuningHistory {
 
   // Returns nothing if there is no record, or no memory to search for one.
   std::optional<TuningRecord> find(std::span<const int> cpus, const TunedClass& of) const noexcept;
-  // Returns a plan that may be fast, because it is for calls of the same operation and the most
-  // similar size. If there is no record of one, returns those features of another operation's plan
-  // that do not depend on the operation. Returns nothing if there is none, or no memory to search.
+  // Returns a plan that may be fast, because a trial has kept it for calls of the same operation
+  // and the most similar size. If there is no record of one, returns those features of another
+  // operation's plan that do not depend on the operation. Returns nothing if there is none, or no
+  // memory to search.
   std::optional<select::PlanFeatures> suggestion(std::span<const int> cpus,
                                                  const TunedClass& of) const noexcept;
-  // Adds or replaces a record. Does nothing if memory is exhausted.
+  // Adds or replaces a record, unless it is not settled and the present one is. Does nothing if
+  // memory is exhausted.
   void note(std::span<const int> cpus, const TunedClass& of, const TuningRecord& record) noexcept;
   // Notes how many calls remain until the next trial of a class that has a record. If several teams
   // note different numbers, the lowest one holds. If the latest trial was interrupted, the number

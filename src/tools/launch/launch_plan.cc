@@ -27,9 +27,10 @@ namespace {
 constexpr std::string_view usual_search_path = "/usr/local/bin:/bin:/usr/bin";
 
 // The settings that the preloaded library knows.
-constexpr std::array<std::string_view, 16> library_settings = {
-    "huddle",     "machine",        "ops", "algo",     "stats",       "summary", "verify",
-    "tune",       "activate-after", "net", "net-algo", "net-leaders", "heap",    "heap-threshold",
+constexpr std::array<std::string_view, 17> library_settings = {
+    "huddle",     "machine",        "ops",         "algo",       "stats",
+    "summary",    "verify",         "tune",        "tune-after", "activate-after",
+    "net",        "net-algo",       "net-leaders", "heap",       "heap-threshold",
     "heap-limit", "heap-fork-limit"};
 
 std::string search_path_of(const std::vector<std::string>& environment) {

@@ -7,7 +7,7 @@ import re
 import tempfile
 from pathlib import Path
 
-AT_ONCE = {"ACTIVATE_AFTER": "0"}
+AT_ONCE = {"ACTIVATE_AFTER": "0", "TUNE_AFTER": "4"}
 CALLS = 600  # the first trial of a class ends after 564 at most
 TRIAL = re.compile(r"^(\w+) +(\S+) +(\d+)  (.*\*.*)$", re.MULTILINE)
 COMPARED = "MPI: timed for comparison"

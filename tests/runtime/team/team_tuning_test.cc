@@ -30,6 +30,16 @@ constexpr const char* four_cores = "pack:1 l3:1 core:4 pu:1";
 
 constexpr node::SegmentedBcast::Plan segmented{};
 
+// Trials begin after the first calls.
+ContextOptions tuned_at_once() {
+  ContextOptions options = generic_options(four_cores, 256 * MiB);
+  options.trials_after = Tuner::calls_before_trial;
+  return options;
+}
+int calls_until_result(std::size_t bytes) {
+  return static_cast<int>(Tuner::calls_before_trial) + 1 + Tuner::calls_of_trial(bytes);
+}
+
 Alternative pieces_of(std::size_t bytes, memory::CopyMethod method) {
   node::SlotExchange::Plan plan;
   plan.round_bytes = bytes;
@@ -83,7 +93,7 @@ TEST(RecalledAlternative, IsListedBesideOthers) {
 TEST(TunedTeam, MovesTheSameDataByEveryImplementation) {
   constexpr int ranks = 4;
   const auto ends = run_ranks(ranks, [&](const Bootstrap& place) {
-    Context context(generic_options(four_cores, 256 * MiB));
+    Context context(tuned_at_once());
     Team team(context, place);
     for (const Operation operation : select::operations) {
       for (const std::size_t bytes : {std::size_t{8}, std::size_t{30'000}}) {
@@ -91,7 +101,7 @@ TEST(TunedTeam, MovesTheSameDataByEveryImplementation) {
         Implementation kept = Implementation::chosen;
         bool has_ended = false;
         for (unsigned seed = 0; !has_ended; ++seed) {
-          ASSERT_LT(seed, static_cast<unsigned>(Tuner::calls_of_first_trial(0)));
+          ASSERT_LT(seed, static_cast<unsigned>(calls_until_result(0)));
           const Turn turn = team.begin_turn({operation, bytes, true});
           has_ended = team.take_tuning_result().has_value();
           by.push_back(turn.by);
@@ -119,11 +129,11 @@ TEST(TunedTeam, MovesTheSameDataByEveryImplementation) {
 // It takes long to list alternatives.
 TEST(TunedTeam, SharesListsWithTheTeamsOfItsGroup) {
   const auto ends = run_ranks(2, [&](const Bootstrap& place) {
-    Context context(generic_options(four_cores, 256 * MiB));
+    Context context(tuned_at_once());
     Team first(context, place);
     constexpr CallClass barrier{Operation::barrier, 0, false};
     EXPECT_EQ(first.group()->alternatives().find(barrier), nullptr);
-    for (int call = 0; call < Tuner::calls_of_first_trial(0); ++call) {
+    for (int call = 0; call < calls_until_result(0); ++call) {
       const Turn turn = first.begin_turn({Operation::barrier, 0, false});
       first.barrier();
       if (turn.is_timed) first.end_turn(turn, {1, 1000});
@@ -137,7 +147,7 @@ TEST(TunedTeam, SharesListsWithTheTeamsOfItsGroup) {
 TEST(TunedTeam, ContinuesWithTheResultsOfAnEarlierTeam) {
   constexpr std::size_t bytes = 100'000;
   const auto ends = run_ranks(2, [&](const Bootstrap& place) {
-    Context context(generic_options(four_cores, 256 * MiB));
+    Context context(tuned_at_once());
     const auto implementations = [&](Team& team, int calls) {
       std::vector<Implementation> by;
       for (unsigned seed = 0; seed < static_cast<unsigned>(calls); ++seed) {
@@ -155,7 +165,7 @@ TEST(TunedTeam, ContinuesWithTheResultsOfAnEarlierTeam) {
     std::string_view kept;
     {
       Team first(context, place);
-      const auto calls = implementations(first, Tuner::calls_of_first_trial(bytes) + 1);
+      const auto calls = implementations(first, calls_until_result(bytes) + 1);
       ASSERT_EQ(calls.back(), Implementation::alternative);
       EXPECT_GT(std::count(calls.begin(), calls.end(), Implementation::chosen), 4);
       kept = first.latest_algorithm();
@@ -176,7 +186,7 @@ TEST(TunedTeam, ContinuesWithTheResultsOfAnEarlierTeam) {
 // A rank whose call runs outside the team is not waited for by a peer that makes another call.
 TEST(TunedTeam, ReportsCallsThatDifferFromOneRunOutside) {
   const auto ends = run_ranks(2, [&](const Bootstrap& place) {
-    Context context(generic_options(four_cores, 256 * MiB));
+    Context context(tuned_at_once());
     Team team(context, place);
     team.barrier();
     if (place.rank == 0) {

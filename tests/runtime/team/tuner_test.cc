@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "common/arithmetic.h"
@@ -26,7 +27,8 @@ using ::testing::Each;
 using ::testing::Gt;
 
 constexpr std::size_t tuned_ranks = 3;
-constexpr int first_trial = Tuner::calls_of_first_trial(0);
+constexpr int first_trial =
+    static_cast<int>(Tuner::calls_before_trial) + 1 + Tuner::calls_of_trial(0);
 constexpr TunedCall small_call{Operation::allreduce, 4096, true};
 
 // The time of a call by each implementation, without waiting. All alternatives take the same time.
@@ -35,6 +37,12 @@ using CallNs = std::array<double, implementation_count>;
 // The tuners of several ranks in one process. Time passes only as the calls take it.
 class TunedRanks {
  public:
+  // Begins trials at once if a number of calls is given, otherwise once they are justified.
+  explicit TunedRanks(std::optional<std::uint32_t> trials_after = Tuner::calls_before_trial) {
+    for (const std::unique_ptr<Tuner>& tuner : tuners_) {
+      if (trials_after) tuner->begin_trials_after(*trials_after);
+    }
+  }
   // Returns the implementation that ran the call. The ranks enter at the times that `late_ns`
   // returns, and leave `ns` plus `longer_ns` after the last one entered.
   Implementation call(const TunedCall& tuned, const CallNs& ns, bool has_alternative = true) {
@@ -63,7 +71,8 @@ class TunedRanks {
       const double leave_ns =
           last_ns + ns[static_cast<std::size_t>(by)] + longer_ns(by, rank) + by_number_ns;
       now_ns_ = std::max(now_ns_, leave_ns);
-      if (turns[rank].is_timed) tuners_[rank]->end(turns[rank], {enter_ns[rank], leave_ns, 64}, {});
+      if (turns[rank].is_timed)
+        tuners_[rank]->end(turns[rank], {enter_ns[rank], leave_ns, 64, false, expected}, {});
     }
     return by;
   }
@@ -84,6 +93,7 @@ class TunedRanks {
     return Tuner::Recalled();
   };
   int recalls = 0;
+  Tuner::Expectation expected;
   std::function<double(std::size_t rank)> late_ns = [](std::size_t /*rank*/) { return 0; };
   std::function<double(Implementation by, std::size_t rank)> longer_ns =
       [](Implementation /*by*/, std::size_t /*rank*/) { return 0; };
@@ -160,10 +170,82 @@ TEST(Tuner, KeepsTheFastestOfEach) {
 
 // Within 32 calls.
 TEST(Tuner, DropsAnAlgorithmThatIsThreeTimesSlowerThanPredicted) {
-  TunedRanks ranks;
+  TunedRanks ranks(std::nullopt);
+  ranks.expected = {1000, 20'000};
   const auto calls = ranks.calls(32, small_call, {3000, 1000, 2500});
   EXPECT_EQ(calls.back(), Implementation::alternative);
-  EXPECT_LE(calls_by(calls, Implementation::chosen), 4U + 3U);
+  EXPECT_LE(calls_by(calls, Implementation::chosen), 4U + 3U + 3U);
+}
+
+// A benchmark with 1000 calls of 1 us would become slower if huddle looked for the best plan.
+TEST(Tuner, ComparesAlternativesOnceTheirCostIsJustified) {
+  TunedRanks ranks(std::nullopt);
+  ranks.expected = {1000, 300'000};
+  constexpr CallNs ns = {1000, 800, 2000};
+  auto calls = ranks.calls(1000, small_call, ns);
+  EXPECT_EQ(calls_by(calls, Implementation::alternative), 0U);
+  EXPECT_EQ(calls_by(calls, Implementation::outside), 3U);
+  EXPECT_EQ(calls.back(), Implementation::chosen);
+  calls = ranks.calls(10'000, small_call, ns);
+  EXPECT_EQ(calls.back(), Implementation::alternative);
+}
+
+TEST(Tuner, ComparesAlternativesSoonerIfThePredictedOneIsNotTheFastest) {
+  constexpr CallNs ns = {1000, 400, 1000};
+  TunedRanks ranks(std::nullopt);
+  ranks.expected = {1000, 300'000};
+  const auto calls = ranks.calls(1500, small_call, ns);
+  EXPECT_EQ(calls.back(), Implementation::alternative);
+  EXPECT_GT(calls_by(calls, Implementation::chosen), 1000U);
+}
+
+TEST(Tuner, LetsTheMpiRunCallsThatItRunsFaster) {
+  TunedRanks ranks(std::nullopt);
+  ranks.expected = {1000, 300'000};
+  const auto calls = ranks.calls(100, small_call, {1000, 1200, 600});
+  EXPECT_EQ(calls_by(calls, Implementation::chosen), 4U + 3U);
+  EXPECT_EQ(calls_by(calls, Implementation::alternative), 0U);
+}
+
+// The first short calls of an alternative decide until a long round is justified.
+TEST(Tuner, RunsAFasterAlternativeUntilTheLastRound) {
+  TunedRanks ranks(std::nullopt);
+  ranks.expected = {100, 0};
+  ranks.longer_by_number_ns = [](std::uint16_t number) {
+    return number == 1 ? 0 : number == 2 ? 1000 : 9000;
+  };
+  constexpr CallNs ns = {3000, 1000, 9000};
+  const auto calls = ranks.calls(60, small_call, ns);
+  EXPECT_EQ(calls_by(calls, Implementation::chosen), 4U + 3U + 1U + 3U);
+  EXPECT_EQ(ranks.alternatives, (AlternativeNumbers{1, 0, 2})) << "they remain for the last round";
+  const auto& result = ranks.tuner(0).latest_result();
+  while (!result->record.is_settled) ranks.call(small_call, ns);
+  EXPECT_EQ(ranks.alternatives, (AlternativeNumbers{1, 3, 4}));
+  EXPECT_NEAR(result->tried[0].median_ns, 3000, 1) << "it did not take part in the last round";
+}
+
+// All rounds together cost at most a fifth of the time of the calls, at any time after the first
+// calls.
+TEST(Tuner, CostsLittleFromTheFirstCallsOn) {
+  const unsigned seed = std::random_device()();
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> excess(1, 4);
+  for (int repetition = 0; repetition < 50; ++repetition) {
+    TunedRanks ranks(std::nullopt);
+    ranks.expected = {1000, 300'000};
+    const double best_ns = 500 * excess(random);
+    const CallNs ns = {best_ns, best_ns * excess(random), 2 * best_ns};
+    double total_ns = 0;
+    bool has_list = false;
+    for (int call = 1; call <= 30'000; ++call) {
+      const Implementation by = ranks.call(small_call, ns);
+      total_ns += ns[static_cast<std::size_t>(by)];
+      if (by == Implementation::alternative && !std::exchange(has_list, true))
+        total_ns += ranks.expected.search_ns;
+      if (call < 100) continue;
+      ASSERT_LT(total_ns, 1.2 * best_ns * call) << "seed " << seed << ", call " << call;
+    }
+  }
 }
 
 // With wrong figures any alternative may be the fastest one.
@@ -422,6 +504,7 @@ TEST(Tuner, ReportsItsResultOnce) {
 
 Tuner::Recalled recalled_from(const TuningRecord& record) {
   return {.is_known = true,
+          .is_settled = record.is_settled,
           .kept = record.kept,
           .next_alternative = record.next_alternative,
           .confirmations = record.confirmations,
@@ -434,6 +517,40 @@ TEST(Tuner, RequestsEarlierResultsOncePerClass) {
   EXPECT_EQ(ranks.recalls, 0) << "too few calls for a trial";
   ranks.calls(first_trial + 1000, small_call, {1000, 900, 500});
   EXPECT_EQ(ranks.recalls, static_cast<int>(tuned_ranks));
+}
+
+// The rounds of the first trial may be those of several tuners, with a pause between them.
+TEST(Tuner, ContinuesTheFirstTrialOfAnEarlierTuner) {
+  constexpr CallNs times = {1000, 600, 800};
+  TunedRanks first(std::nullopt);
+  first.expected = {1000, 300'000};
+  first.calls(20, small_call, times);
+  const auto& result = first.tuner(0).latest_result();
+  ASSERT_TRUE(result);
+  EXPECT_FALSE(result->record.is_settled);
+  EXPECT_EQ(result->record.kept, Implementation::outside);
+  TunedRanks later(std::nullopt);
+  later.recalled = [&](const TunedClass& /*of*/) { return recalled_from(result->record); };
+  later.calls(4, small_call, times);
+  const int until_next = static_cast<int>(result->record.calls_until_next);
+  EXPECT_THAT(later.calls(until_next, small_call, times), Each(Implementation::outside));
+  EXPECT_EQ(later.recalls, static_cast<int>(tuned_ranks));
+  later.calls(16, small_call, times);
+  EXPECT_EQ(later.recalls, 2 * static_cast<int>(tuned_ranks)) << "a plan may have been suggested";
+  ASSERT_TRUE(later.tuner(0).latest_result());
+  EXPECT_FALSE(later.tuner(0).latest_result()->record.is_settled)
+      << "a pause precedes the last one";
+  EXPECT_EQ(later.calls(3, small_call, times).back(), Implementation::alternative);
+}
+
+// The set-up of an alternative may take long, and there is no time of the team's choice.
+TEST(Tuner, JustifiesASetUpByTheTimeOfCallsOutside) {
+  TunedRanks ranks(std::nullopt);
+  ranks.expected = {1000, 0};
+  ranks.calls(16, small_call, {3000, 2000, 1000});
+  const Turn turn = ranks.tuner(0).begin(small_call);
+  ASSERT_EQ(turn.by, Implementation::alternative);
+  EXPECT_GT(ranks.tuner(0).calls_that_justify(turn, 1'000'000, 1000), 10'000U);
 }
 
 TEST(Tuner, ContinuesWithTheResultsOfAnEarlierTuner) {

@@ -45,6 +45,29 @@ TEST(TuningHistory, SuggestsTheCopyMethodOfAnotherOperation) {
   EXPECT_EQ(history.suggestion(cpus, {Operation::scatter, 64, true}), expected);
 }
 
+// Before the alternatives have had a trial, the predicted plan is no better than any other.
+TEST(TuningHistory, DoesNotSuggestAPlanThatNoTrialHasCompared) {
+  TuningHistory history;
+  history.note(cpus, gathers(1024), kept(Implementation::alternative, {"slots", 1024, {}}));
+  TuningRecord first_round = kept(Implementation::chosen, pairs_of_16k);
+  first_round.is_settled = false;
+  history.note(cpus, gathers(32768), first_round);
+  EXPECT_EQ(history.suggestion(cpus, gathers(65536))->algorithm, "slots");
+  EXPECT_FALSE(history.suggestion(cpus, gathers(1024))) << "its own result";
+}
+
+// Two teams of the same ranks may try a class at the same time.
+TEST(TuningHistory, KeepsASettledResult) {
+  TuningHistory history;
+  TuningRecord first_round = kept(Implementation::outside, {});
+  first_round.is_settled = false;
+  history.note(cpus, gathers(64), first_round);
+  EXPECT_EQ(history.find(cpus, gathers(64))->kept, Implementation::outside);
+  history.note(cpus, gathers(64), kept(Implementation::alternative, pairs_of_16k));
+  history.note(cpus, gathers(64), first_round);
+  EXPECT_EQ(history.find(cpus, gathers(64))->kept, Implementation::alternative);
+}
+
 TEST(TuningHistory, KeepsTheLowestNumberOfCallsUntilTheNextTrial) {
   TuningHistory history;
   history.note(cpus, gathers(64), kept(Implementation::chosen, {}));

@@ -35,6 +35,7 @@ TEST(ConfigText, IsAnAlignedTable) {
             "summary          auto               default\n"
             "verify           off                default\n"
             "tune             on                 default\n"
+            "tune-after       auto               default\n"
             "activate-after   auto               default\n"
             "net              measured           default\n"
             "net-algo         -                  default\n"
@@ -80,8 +81,8 @@ TEST(ConfigJson, HasEverySetting) {
   ASSERT_EQ(root["settings"].size(), settings::table().size());
   EXPECT_EQ(root["settings"][1]["key"], "machine");
   EXPECT_EQ(root["settings"][1]["layer"], "environment");
-  EXPECT_EQ(root["settings"][17]["key"], "color");
-  EXPECT_EQ(root["settings"][17]["layer"], "flag");
+  EXPECT_EQ(root["settings"][18]["key"], "color");
+  EXPECT_EQ(root["settings"][18]["layer"], "flag");
   EXPECT_EQ(root["files"][1]["found"], true);
 }
 

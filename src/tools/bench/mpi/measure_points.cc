@@ -94,7 +94,9 @@ void measure(Job& rival, Job& host, Order order, PointResult& result) {
 // Touches the buffers, and lets both sides set up their resources and huddle choose by measured
 // times. Returns huddle's choices if its prediction applies to this timing.
 std::vector<Choice> warm_up(Job& rival, Job& host, Order order) {
-  order.stretches = 1 + team::Tuner::calls_of_first_trial(order.bytes) / order.calls;
+  const int calls =
+      static_cast<int>(team::Tuner::calls_before_trial) + team::Tuner::calls_of_trial(order.bytes);
+  order.stretches = 2 + calls / order.calls;
   order.explain = order.timing == Timing::apart;
   Answer answer = host.carry_out(order);
   if (&rival != &host) {

@@ -14,6 +14,7 @@
 
 #include "common/error.h"
 #include "common/text.h"
+#include "runtime/team/tuner.h"
 #include "tools/launch/preload.h"
 
 namespace huddle::cli {
@@ -136,10 +137,12 @@ bench::MpiPlan mpi_plan(const MpiBenchOptions& options, const std::string& sizes
                       .rank_prefix = {}};
   plan.timing = timing_of(options);
   plan.cold_calls = cold_calls_of(options);
-  // huddle is active from the first call on, except for cold timing, which uses the user's
-  // settings.
+  // huddle is active from the first call on and compares all implementations before the timed
+  // calls, as programs that make many calls find it. Cold timing uses the user's settings.
   if (plan.timing != bench::Timing::cold) {
     plan.job_options.environment.emplace_back("HUDDLE_ACTIVATE_AFTER=0");
+    plan.job_options.environment.push_back(
+        fmt::format("HUDDLE_TUNE_AFTER={}", team::Tuner::calls_before_trial));
   }
   if (with_heap) plan.job_options.rank_prefix = preloading_heap(library);
   plan.points = bench::points_of(bench::operations_from(options.ops), bench::sizes_from(sizes));
