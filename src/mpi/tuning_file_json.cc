@@ -119,7 +119,7 @@ std::optional<StoredTuning> stored_in(const Json& result) {
        result.at("mpi_may_run").get<bool>()}};
   const TuningRecord record{
       .kept = static_cast<Implementation>(*kept),
-      .is_settled = result.at("settled").get<bool>(),
+      .is_settled = result.value("settled", true),
       .plan = *plan,
       .median_ns = result.at("transfer_ns").get<double>(),
       .calls_until_next = number_in<std::uint32_t>(result, "calls_until_next_trial"),

@@ -59,18 +59,19 @@ std::string host_name() {
   return names.nodename;
 }
 
-std::string state_of(const std::string& named, const System& system) {
+std::string state_of(const std::string& named, const System& system,
+                     const StoredMachine::Environment& environment, const CgroupLimits& limits) {
   std::string state = fmt::format("stored machine of huddle {}\n", huddle_version());
   for (const char* const file :
        {"/proc/sys/kernel/random/boot_id", "/sys/devices/system/cpu/online"}) {
     state += system.read(file).value_or("") + '\n';
   }
   state += system.field("/proc/self/status", "Mems_allowed_list").value_or("") + '\n';
-  state += read_cgroup_limits(system).cpuset + '\n';
-  state += hwloc_variables();
+  state += limits.cpuset + '\n';
+  state += environment.hwloc_variables;
   state += fmt::format("machine {}\n", named);
   if (is_toml_path(named)) state += version_of(named);
-  for (const std::string& folder : machine_folders()) state += version_of(folder);
+  for (const std::string& folder : environment.machine_folders) state += version_of(folder);
   return state + '\n';
 }
 
@@ -105,8 +106,14 @@ std::optional<std::string_view> next_line(std::string_view& rest) {
 
 }  // namespace
 
-StoredMachine::StoredMachine(const std::string& named, const System& system)
-    : path_(cache_folder()), state_(state_of(named, system)) {
+StoredMachine::Environment StoredMachine::Environment::own() {
+  return {huddle::machine::cache_folder(), huddle::machine::hwloc_variables(),
+          huddle::machine::machine_folders()};
+}
+
+StoredMachine::StoredMachine(const std::string& named, const System& system,
+                             const Environment& environment, const CgroupLimits& limits)
+    : path_(environment.cache_folder), state_(state_of(named, system, environment, limits)) {
   if (path_.empty()) return;
   // The nodes of a cluster may share the folder.
   path_ += fmt::format("machine-{:016x}", std::hash<std::string>()(host_name() + '\n' + named));

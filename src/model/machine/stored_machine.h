@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/system.h"
 
@@ -17,8 +18,21 @@ namespace huddle::machine {
 // machine files. All functions work for the calling process.
 class StoredMachine {
  public:
+  // What follows from environment variables.
+  struct Environment {
+    std::string cache_folder;  // with a trailing slash; empty if there is none
+    std::string hwloc_variables;
+    std::vector<std::string> machine_folders;
+
+    static Environment own();
+  };
+
   // `named` is a value of --machine or HUDDLE_MACHINE, or empty.
-  explicit StoredMachine(const std::string& named, const System& system = System());
+  explicit StoredMachine(const std::string& named, const System& system = System())
+      : StoredMachine(named, system, Environment::own(), read_cgroup_limits(system)) {}
+  // Does not read the environment, which another thread may be changing.
+  StoredMachine(const std::string& named, const System& system, const Environment& environment,
+                const CgroupLimits& limits);
 
   // Returns the machine file that was stored for the present state of this node, or nothing.
   std::optional<std::string> find() const noexcept;

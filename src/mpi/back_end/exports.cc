@@ -37,14 +37,14 @@ HUDDLE_EXPORT int huddle_back_end_init(const huddle_stub_interface* stub) {
 HUDDLE_EXPORT int MPI_Init(int* argc, char*** argv) {
   process().announce_world(false);
   const int status = process().real().init(argc, argv);
-  process().end_init(status == success);
+  if (status == success) process().begin();
   return status;
 }
 
 HUDDLE_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   process().announce_world(required == thread_multiple);
   const int status = process().real().init_thread(argc, argv, required, provided);
-  process().end_init(status == success);
+  if (status == success) process().begin();
   return status;
 }
 

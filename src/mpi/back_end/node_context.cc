@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <exception>
@@ -75,15 +76,19 @@ NodeContext::NodeContext(const Options& options, std::function<std::string()> mp
       ranks_here_(ranks_here),
       warn_(std::move(warn)) {}
 
-// The caller searches again and reports errors.
-std::optional<NodeContext::Prepared> NodeContext::prepared(
-    const std::string& machine_file) noexcept {
+// Must not read the environment, which the MPI may be changing.
+std::optional<NodeContext::Prepared> NodeContext::prepare(
+    const std::string& machine_file,
+    const machine::StoredMachine::Environment& environment) noexcept {
   try {
     const DefaultFloatingPoint floating_point;
-    std::optional<std::string> text = stored_machine_text(machine_file);
+    const System system;
+    CgroupLimits limits = read_cgroup_limits(system);
+    const machine::StoredMachine stored(machine_file, system, environment, limits);
+    std::optional<std::string> text = stored.find();
     if (!text) return std::nullopt;
     machine::Machine machine = parsed_here(*text);
-    return Prepared{std::move(*text), std::move(machine), read_cgroup_limits(System())};
+    return Prepared{std::move(*text), std::move(machine), std::move(limits)};
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -94,22 +99,28 @@ void NodeContext::start_preparation() noexcept {
     const std::lock_guard lock(mutex_);
     if (context_ || preparation_.valid() || prepared_) return;
     const WithoutSignals without_signals;
-    preparation_ =
-        std::async(std::launch::async, [file = options_.machine_file] { return prepared(file); });
+    preparation_ = std::async(
+        std::launch::async,
+        [file = options_.machine_file, environment = machine::StoredMachine::Environment::own()] {
+          return prepare(file, environment);
+        });
   } catch (const std::exception&) {
     return;  // make() does the same work
   }
 }
 
-void NodeContext::finish_preparation() noexcept {
-  const std::lock_guard lock(mutex_);
+void NodeContext::take_prepared(Wait wait) {
   if (!preparation_.valid()) return;
+  if (wait == Wait::no &&
+      preparation_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+    return;
   prepared_ = preparation_.get();
   if (prepared_) stored_ = prepared_->machine_text;
 }
 
-bool NodeContext::is_prepared() const {
+bool NodeContext::is_prepared() {
   const std::lock_guard lock(mutex_);
+  take_prepared(Wait::no);
   return prepared_.has_value();
 }
 
@@ -143,6 +154,7 @@ std::optional<memory::HeapFacts> NodeContext::heap() const {
 }
 
 const std::string& NodeContext::stored() {
+  take_prepared(Wait::yes);
   if (!stored_) stored_ = stored_machine_text(options_.machine_file).value_or("");
   return *stored_;
 }
@@ -186,6 +198,7 @@ machine::Machine NodeContext::read_machine() { return parsed(machine_text()); }
 void NodeContext::make(const std::string& machine_text) {
   const std::lock_guard lock(mutex_);
   if (context_) return;
+  take_prepared(Wait::yes);
   team::ContextOptions options;
   const auto known = std::exchange(prepared_, std::nullopt);
   const bool is_known = known && known->machine_text == machine_text;

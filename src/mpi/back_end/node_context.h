@@ -18,6 +18,7 @@
 
 #include "common/system.h"
 #include "model/machine/machine.h"
+#include "model/machine/stored_machine.h"
 #include "mpi/back_end/inter_node.h"
 #include "mpi/machine_discovery.h"
 #include "mpi/options.h"
@@ -46,11 +47,10 @@ class NodeContext {
 
   // Does in advance, on a thread of its own, what make() can do without the other ranks, if an
   // earlier job has stored this machine's text. Meant for MPI_Init, in which a rank mostly waits.
+  // Does nothing if that fails.
   void start_preparation() noexcept;
-  // Waits until that has ended. Requires: start_preparation() has been called.
-  void finish_preparation() noexcept;
-
-  bool is_prepared() const;
+  // Returns whether that has ended, and has found the text.
+  bool is_prepared();
 
   // Starts the heap of this process if requested. Calls `warn` if the heap is not available.
   void start_heap(const Warn& warn);
@@ -78,7 +78,12 @@ class NodeContext {
     machine::Machine machine;
     CgroupLimits limits;
   };
-  static std::optional<Prepared> prepared(const std::string& machine_file) noexcept;
+  static std::optional<Prepared> prepare(
+      const std::string& machine_file,
+      const machine::StoredMachine::Environment& environment) noexcept;
+  enum class Wait : std::uint8_t { no, yes };
+  // Takes the result of the preparation, if there is one. Requires: the mutex is held.
+  void take_prepared(Wait wait);
 
   const Options& options_;
   std::function<std::string()> mpi_;

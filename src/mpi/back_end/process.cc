@@ -150,11 +150,6 @@ void Process::announce_world(bool has_threads) {
   if (!options_.off && presence_.ranks_here() > 1) context_.start_preparation();
 }
 
-void Process::end_init(bool has_succeeded) {
-  context_.finish_preparation();
-  if (has_succeeded) begin();
-}
-
 void Process::begin() {
   begun_ = std::chrono::steady_clock::now();
   int rank = 0;

@@ -92,10 +92,10 @@ class Process {
   // Prints one line to stderr.
   void warn(std::string_view sentence);
 
-  // The first two are called before MPI_Init, end_init() after it, end() before MPI_Finalize.
+  // The first two are called before MPI_Init, begin() after it, end() before MPI_Finalize.
   void announce_presence();
   void announce_world(bool has_threads);
-  void end_init(bool has_succeeded);
+  void begin();
   void end();
   // Called after each session is initialized, and before it is finalized.
   void session_opened(Session session);
@@ -104,7 +104,6 @@ class Process {
   void leave();
 
  private:
-  void begin();
   void start_heap();
   void note_other_launcher();
   void save_tuning() noexcept;

@@ -67,8 +67,7 @@ class Context {
   const context::ProgressCallback& progress() const { return options_.progress; }
   const std::optional<memory::HeapFacts>& heap() const { return options_.heap; }
   const single_copy::PeerPaths& paths() const { return options_.paths; }
-  // Returns the CPU quota of the cgroup, in CPUs, at the construction of the context; 0 if
-  // unlimited.
+  // Returns the CPU quota of the cgroup, in CPUs, when the limits were read; 0 if unlimited.
   double processors() const { return processors_; }
   // Returns the hardware threads that this process could use at its start; see cpu_binding.h.
   const cpu_set_t& cpus_at_start() const { return cpus_at_start_; }

@@ -305,7 +305,8 @@ Turn Tuner::recall(const TunedCall& call, const Recalled& recalled) {
   if (!recalled.is_known || !is_allowed || (!is_first && !recalled.is_settled)) {
     if (call_class.round < first_round_of_all) return step(call_class);
     call_class.has_suggestion = true;
-    if (recalled.has_suggestion) call_class.put_first(recalled.number);
+    if (recalled.has_suggestion && call_class.kept != Implementation::alternative)
+      call_class.put_first(recalled.number);
     const std::uint32_t calls = trials_after_.value_or(0);
     if (call_class.calls > calls) return step(call_class);
     call_class.next_trial = calls + 1;
@@ -321,6 +322,8 @@ Turn Tuner::recall(const TunedCall& call, const Recalled& recalled) {
   for (std::uint16_t& number : call_class.alternatives) number = call_class.take_number();
   if (recalled.kept == Implementation::alternative) call_class.put_first(recalled.number);
   call_class.next_trial = call_class.calls + recalled.calls_until_next;
+  if (trials_after_ && !recalled.is_settled)
+    call_class.next_trial = std::max<std::uint64_t>(call_class.calls, *trials_after_ + 1);
   return kept_turn(call_class);
 }
 
@@ -509,8 +512,10 @@ std::uint32_t calls_worth(double lost_ns, double part, double ns, std::uint64_t 
 
 }  // namespace
 
-// Called after the first round. The alternatives are assumed to take twice as long as the present
-// choice. Judges by the shortest times, because one of two calls is often delayed.
+// Returns the number of further calls until the list of alternatives, and the round in which they
+// take part for the first time, are worth their cost. The alternatives are assumed to take twice as
+// long as the present choice. Judges by the shortest times, because one of two calls is often
+// delayed.
 std::uint32_t Tuner::calls_until_alternatives(Trial& trial, const Verdict& verdict) {
   Class& call_class = *trial.call_class;
   const double chosen_ns = trial.least_ns(chosen_contender);
@@ -518,14 +523,17 @@ std::uint32_t Tuner::calls_until_alternatives(Trial& trial, const Verdict& verdi
   const auto& [expected_ns, search_ns] = trial.expected;
   const bool is_alarming = expected_ns > 0 && chosen_ns - clock_ns >= alarming_error * expected_ns;
   const bool is_fast = outside_ns == 0 || chosen_ns <= least_ratio_of_few * outside_ns;
-  call_class.first_cost = is_alarming ? most_first_cost_if_alarming
-                          : is_fast   ? most_first_cost
-                                      : most_first_cost_if_slow;
+  if (trial.round < first_round_of_all) {
+    call_class.first_cost = is_alarming ? most_first_cost_if_alarming
+                            : is_fast   ? most_first_cost
+                                        : most_first_cost_if_slow;
+  }
   const double kept_ns = trial.least_ns(verdict.kept);
   const int calls = rounds[first_round_of_all].least_block_calls;
   const double lost_ns =
       search_ns + verdict_ns + kept_ns * calls * static_cast<double>(alternatives_at_once);
-  return calls_worth(lost_ns, call_class.first_cost, kept_ns, call_class.calls);
+  const std::uint64_t paid = trial.round < first_round_of_all ? call_class.calls : 0;
+  return calls_worth(lost_ns, call_class.first_cost, kept_ns, paid);
 }
 
 std::uint32_t Tuner::calls_until_last_round(const Trial& trial, const Verdict& verdict) {
@@ -636,8 +644,10 @@ Tuner::Verdict Tuner::judge(const Turn& turn, std::span<const Samples> by_rank) 
   } else if (!trials_after_ && !trial.call_class->is_settled) {
     verdict.next = Next::later_round;
     note_loss(trial, verdict);
+    const std::uint32_t until_alternatives = calls_until_alternatives(trial, verdict);
     verdict.calls_until_next =
-        has_all ? calls_until_last_round(trial, verdict) : calls_until_alternatives(trial, verdict);
+        has_all ? calls_until_last_round(trial, verdict) : until_alternatives;
+    verdict.calls_until_repetition = std::max(verdict.calls_until_next, until_alternatives);
   }
   return verdict;
 }
@@ -679,6 +689,7 @@ Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
   }
   trial.note_result(verdict);
   Result result = trial.result(verdict);
+  const bool has_pauses = !trials_after_ && !call_class.is_settled;
   const bool is_confirmed = call_class.is_settled && contender_of(call_class.kept) == verdict.kept;
   call_class.is_tried = true;
   call_class.is_interrupted = false;
@@ -698,13 +709,16 @@ Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {
     call_class.remaining = 0;
     call_class.tried = {};
     call_class.renew_alternatives(verdict.kept);
-    if (call_class.postponed != 0)
+    // After a pause, an alternative that may take part again does so in the next trial.
+    const bool is_due = has_pauses && call_class.postponed_until <= call_class.calls;
+    if (call_class.postponed != 0 && !is_due)
       call_class.next_trial = std::min(call_class.next_trial, call_class.postponed_until);
   }
   call_class.keep(verdict.kept);
   call_class.trial = no_trial;
   trial.call_class = nullptr;
-  result.record.calls_until_next = call_class.calls_left();
+  result.record.calls_until_next =
+      std::max(call_class.calls_left(), verdict.calls_until_repetition);
   result.record.next_alternative = call_class.next_untried();
   result.record.confirmations = call_class.confirmations;
   result_ = result;

@@ -171,6 +171,8 @@ class Tuner {
     std::uint8_t block_calls = 0;  // of each of them
     std::uint8_t kept = 0;         // the contender that runs later calls
     std::uint32_t calls_until_next = 0;
+    // The same for a later tuner, which repeats the round that this one has ended.
+    std::uint32_t calls_until_repetition = 0;
     std::array<double, contenders> median_ns{};  // 0 if it was not tried
   };
   // The result of a trial, or of its first rounds if the next one follows later.
@@ -200,6 +202,14 @@ class Tuner {
     std::uint16_t next_alternative = 0;
     std::uint8_t confirmations = 0;
     std::uint32_t calls_until_next = 0;
+  };
+
+  // How a class goes on. A trial in progress counts as one that has ended without a result: the
+  // later calls have to pay for its calls before the next one.
+  struct Remaining {
+    std::uint32_t calls_until_next = 0;
+    bool is_settled = true;       // as in the record
+    bool is_interrupted = false;  // the latest trial
   };
 
   static TunedClass class_of(const TunedCall& call);
@@ -268,9 +278,9 @@ class Tuner {
   std::optional<Result> take_result();
   // Returns the same as long as it has not been taken.
   const std::optional<Result>& latest_result() const { return result_; }
-  // Calls `visit` with each class whose present implementation a trial has determined, the number
-  // of calls until its next trial, and whether a trial is in progress. That counts as one that has
-  // ended without a result: the later calls have to pay for its calls before the next one.
+  // Calls `visit` with each class whose present implementation a trial has determined, and its
+  // Remaining. Omits classes in the pause before the last round, because a later tuner does not
+  // continue with that.
   template <class Visit>
   void visit_tried(Visit visit) const;
 
@@ -297,13 +307,13 @@ class Tuner {
     double first_cost = 0;
     double lost_ns = 0;
     double saved_ns = 0;
-    std::array<Result::Tried, implementation_count> tried{};  // in these rounds
     std::uint64_t calls = 0;
     std::uint64_t next_trial = calls_before_trial + 1;
     AlternativeNumbers alternatives = {0, 1, 2};
     std::uint16_t next_alternative = alternatives_at_once;
     std::uint8_t postponed = 0;         // alternatives that do not take part in trials yet, as bits
     std::uint64_t postponed_until = 0;  // number of calls
+    std::array<Result::Tried, implementation_count> tried{};  // in the rounds of a first trial
 
     // Returns the contenders of the next trial or round, as bits.
     std::uint8_t contenders() const;
@@ -397,12 +407,12 @@ class Tuner {
 template <class Visit>
 void Tuner::visit_tried(Visit visit) const {
   for (const Class& one : classes_) {
-    if (!one.is_tried) continue;
+    if (!one.is_tried || (one.round == last_round && !one.is_settled)) continue;
     const TunedClass of = class_of_key(one.key);
     if (one.trial == no_trial) {
-      visit(of, one.calls_left(), one.is_interrupted);
+      visit(of, Remaining{one.calls_left(), one.is_settled, one.is_interrupted});
     } else {
-      visit(of, trials_[one.trial].calls_after_interruption(), true);
+      visit(of, Remaining{trials_[one.trial].calls_after_interruption(), one.is_settled, true});
     }
   }
 }

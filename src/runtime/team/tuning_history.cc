@@ -80,15 +80,17 @@ void TuningHistory::note(std::span<const int> cpus, const TunedClass& of,
 }
 
 void TuningHistory::note_calls(std::span<const int> cpus, const TunedClass& of,
-                               std::uint32_t calls_until_next, bool was_interrupted) noexcept {
+                               const Tuner::Remaining& remaining) noexcept {
   try {
     const Key key = key_for(cpus, of);
     const std::scoped_lock lock(mutex_);
     const auto found = entries_.find(key);
     if (found == entries_.end()) return;
-    std::uint32_t& present = found->second.record.calls_until_next;
-    if (!was_interrupted && present <= calls_until_next) return;
-    present = calls_until_next;
+    TuningRecord& record = found->second.record;
+    if (record.is_settled && !remaining.is_settled) return;
+    std::uint32_t& present = record.calls_until_next;
+    if (!remaining.is_interrupted && present <= remaining.calls_until_next) return;
+    present = remaining.calls_until_next;
     found->second.is_changed = true;
   } catch (const std::bad_alloc&) {
     return;

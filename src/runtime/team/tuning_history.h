@@ -44,9 +44,10 @@ class TuningHistory {
   void note(std::span<const int> cpus, const TunedClass& of, const TuningRecord& record) noexcept;
   // Notes how many calls remain until the next trial of a class that has a record. If several teams
   // note different numbers, the lowest one holds. If the latest trial was interrupted, the number
-  // replaces the present one, which has elapsed.
-  void note_calls(std::span<const int> cpus, const TunedClass& of, std::uint32_t calls_until_next,
-                  bool was_interrupted) noexcept;
+  // replaces the present one, which has elapsed. A number that is not settled does not replace one
+  // that is.
+  void note_calls(std::span<const int> cpus, const TunedClass& of,
+                  const Tuner::Remaining& remaining) noexcept;
   // Returns the records that differ from those at the start.
   Records changed() const;
 

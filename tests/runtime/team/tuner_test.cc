@@ -620,10 +620,10 @@ TEST(Tuner, StatesHowManyCallsRemainUntilTheNextTrial) {
   while (!result) ranks.call(small_call, {1000, 1200, 800});
   ranks.calls(10, small_call, {1000, 1200, 800});
   std::vector<std::uint32_t> left;
-  ranks.tuner(0).visit_tried([&](const TunedClass& of, std::uint32_t calls, bool is_interrupted) {
+  ranks.tuner(0).visit_tried([&](const TunedClass& of, const Tuner::Remaining& remaining) {
     EXPECT_EQ(of, result->of);
-    EXPECT_FALSE(is_interrupted);
-    left.push_back(calls);
+    EXPECT_FALSE(remaining.is_interrupted);
+    left.push_back(remaining.calls_until_next);
   });
   ASSERT_EQ(left.size(), 1U);
   EXPECT_EQ(left.front() + 10, result->record.calls_until_next);
@@ -637,11 +637,10 @@ TEST(Tuner, PostponesATrialThatTheEndOfARunInterrupts) {
   ranks.calls(static_cast<int>(result->record.calls_until_next) + 10, small_call,
               {1000, 1200, 800});
   std::uint32_t left = 0;
-  ranks.tuner(0).visit_tried(
-      [&](const TunedClass& /*of*/, std::uint32_t calls, bool is_interrupted) {
-        EXPECT_TRUE(is_interrupted);
-        left = calls;
-      });
+  ranks.tuner(0).visit_tried([&](const TunedClass& /*of*/, const Tuner::Remaining& remaining) {
+    EXPECT_TRUE(remaining.is_interrupted);
+    left = remaining.calls_until_next;
+  });
   EXPECT_GT(left, 1000U);
 }
 
@@ -663,7 +662,7 @@ TEST(Tuner, RarelyRepeatsTrialsThatMakeRoomForOthers) {
   EXPECT_LE(other_calls, phases * calls_of_phase * classes.size() / 20);
   std::size_t tried = 0;
   ranks.tuner(0).visit_tried(
-      [&](const TunedClass& /*of*/, std::uint32_t /*calls*/, bool /*is_interrupted*/) { ++tried; });
+      [&](const TunedClass& /*of*/, const Tuner::Remaining& /*remaining*/) { ++tried; });
   EXPECT_EQ(tried, classes.size());
 }
 
@@ -678,10 +677,10 @@ TEST(Tuner, RemembersThatATrialHasMadeRoom) {
   };
   for (const TunedCall& call : classes) ranks.calls(200, call, {1000, 1200, 1100});
   std::vector<bool> interrupted;
-  ranks.tuner(0).visit_tried([&](const TunedClass& of, std::uint32_t calls, bool is_interrupted) {
+  ranks.tuner(0).visit_tried([&](const TunedClass& of, const Tuner::Remaining& remaining) {
     if (of.most_bytes != 8) return;
-    EXPECT_GT(calls, 1000U);
-    interrupted.push_back(is_interrupted);
+    EXPECT_GT(remaining.calls_until_next, 1000U);
+    interrupted.push_back(remaining.is_interrupted);
   });
   EXPECT_EQ(interrupted, std::vector<bool>{true});
 }

@@ -66,15 +66,17 @@ TEST(TuningHistory, KeepsASettledResult) {
   history.note(cpus, gathers(64), kept(Implementation::alternative, pairs_of_16k));
   history.note(cpus, gathers(64), first_round);
   EXPECT_EQ(history.find(cpus, gathers(64))->kept, Implementation::alternative);
+  history.note_calls(cpus, gathers(64), {5, false, true});
+  EXPECT_EQ(history.find(cpus, gathers(64))->calls_until_next, 500U);
 }
 
 TEST(TuningHistory, KeepsTheLowestNumberOfCallsUntilTheNextTrial) {
   TuningHistory history;
   history.note(cpus, gathers(64), kept(Implementation::chosen, {}));
   const auto calls_left = [&] { return history.find(cpus, gathers(64))->calls_until_next; };
-  history.note_calls(cpus, gathers(64), 700, false);
+  history.note_calls(cpus, gathers(64), {700});
   EXPECT_EQ(calls_left(), 500U);
-  history.note_calls(cpus, gathers(64), 300, false);
+  history.note_calls(cpus, gathers(64), {300});
   EXPECT_EQ(calls_left(), 300U);
 }
 
@@ -82,10 +84,10 @@ TEST(TuningHistory, KeepsTheLowestNumberOfCallsUntilTheNextTrial) {
 TEST(TuningHistory, PostponesATrialThatWasInterrupted) {
   const TuningHistory::Records stored = {{{{0, 1}, gathers(64)}, kept(Implementation::chosen, {})}};
   TuningHistory history(stored);
-  history.note_calls(cpus, gathers(64), 50'000, true);
+  history.note_calls(cpus, gathers(64), {50'000, true, true});
   ASSERT_EQ(history.changed().size(), 1U);
   EXPECT_EQ(history.changed().begin()->second.calls_until_next, 50'000U);
-  history.note_calls(cpus, gathers(64), 40'000, true);
+  history.note_calls(cpus, gathers(64), {40'000, true, true});
   EXPECT_EQ(history.changed().begin()->second.calls_until_next, 40'000U)
       << "the stored number has elapsed";
 }
