@@ -4,6 +4,8 @@
 #include "mpi/back_end/node_context.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -44,6 +46,8 @@ auto on_own_stack(Action action) {
       .get();
 }
 
+constexpr int lowest_priority = 19;  // a nice value
+
 std::string digest_of(const std::string& text) {
   return fmt::format("{:016x}", std::hash<std::string>()(text));
 }
@@ -81,6 +85,7 @@ std::optional<NodeContext::Prepared> NodeContext::prepare(
     const std::string& machine_file,
     const machine::StoredMachine::Environment& environment) noexcept {
   try {
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), lowest_priority);
     const DefaultFloatingPoint floating_point;
     const System system;
     CgroupLimits limits = read_cgroup_limits(system);
@@ -109,18 +114,16 @@ void NodeContext::start_preparation() noexcept {
   }
 }
 
-void NodeContext::take_prepared(Wait wait) {
+void NodeContext::take_prepared() {
   if (!preparation_.valid()) return;
-  if (wait == Wait::no &&
-      preparation_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
-    return;
+  if (preparation_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
   prepared_ = preparation_.get();
   if (prepared_) stored_ = prepared_->machine_text;
 }
 
 bool NodeContext::is_prepared() {
   const std::lock_guard lock(mutex_);
-  take_prepared(Wait::no);
+  take_prepared();
   return prepared_.has_value();
 }
 
@@ -154,7 +157,7 @@ std::optional<memory::HeapFacts> NodeContext::heap() const {
 }
 
 const std::string& NodeContext::stored() {
-  take_prepared(Wait::yes);
+  take_prepared();
   if (!stored_) stored_ = stored_machine_text(options_.machine_file).value_or("");
   return *stored_;
 }
@@ -198,7 +201,7 @@ machine::Machine NodeContext::read_machine() { return parsed(machine_text()); }
 void NodeContext::make(const std::string& machine_text) {
   const std::lock_guard lock(mutex_);
   if (context_) return;
-  take_prepared(Wait::yes);
+  take_prepared();
   team::ContextOptions options;
   const auto known = std::exchange(prepared_, std::nullopt);
   const bool is_known = known && known->machine_text == machine_text;

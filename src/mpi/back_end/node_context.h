@@ -46,8 +46,8 @@ class NodeContext {
   team::Context& get() const;
 
   // Does in advance, on a thread of its own, what make() can do without the other ranks, if an
-  // earlier job has stored this machine's text. Meant for MPI_Init, in which a rank mostly waits.
-  // Does nothing if that fails.
+  // earlier job has stored this machine's text. Meant for MPI_Init, in which a rank mostly waits:
+  // the thread has the lowest priority, and nothing waits for it. Does nothing if that fails.
   void start_preparation() noexcept;
   // Returns whether that has ended, and has found the text.
   bool is_prepared();
@@ -81,9 +81,8 @@ class NodeContext {
   static std::optional<Prepared> prepare(
       const std::string& machine_file,
       const machine::StoredMachine::Environment& environment) noexcept;
-  enum class Wait : std::uint8_t { no, yes };
-  // Takes the result of the preparation, if there is one. Requires: the mutex is held.
-  void take_prepared(Wait wait);
+  // Takes the result of the preparation, if it has ended. Requires: the mutex is held.
+  void take_prepared();
 
   const Options& options_;
   std::function<std::string()> mpi_;
