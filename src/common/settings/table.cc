@@ -95,8 +95,8 @@ constexpr std::array settings_table = {
             .kind = Kind::count,
             .placeholder = "auto|CALLS",
             .fallback = "auto",
-            .help = "number of calls of a size after which all implementations are compared (auto: "
-                    "when the calls have taken much longer than the comparison)"},
+            .help = "number of calls of a size after which algorithms of huddle and the MPI are "
+                    "compared (auto: when the calls have taken much longer than that costs)"},
     Setting{.key = "activate-after",
             .kind = Kind::count,
             .placeholder = "auto|CALLS",

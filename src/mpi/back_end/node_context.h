@@ -45,11 +45,12 @@ class NodeContext {
   // Requires: is_there().
   team::Context& get() const;
 
-  // Does in advance, on a thread of its own, what make() can do without the other ranks, if an
-  // earlier job has stored this machine's text. Meant for MPI_Init, in which a rank mostly waits:
-  // the thread has the lowest priority, and nothing waits for it. Does nothing if that fails.
+  // Starts a thread that finds and parses the machine text that an earlier job has stored, and
+  // reads the limits of the cgroup, so that machine_text() and make() take less time. Meant for
+  // MPI_Init, in which a rank mostly waits: the thread has the lowest priority, and no call waits
+  // for it. Does nothing if it fails.
   void start_preparation() noexcept;
-  // Returns whether that has ended, and has found the text.
+  // Returns whether a finished preparation is ready for make().
   bool is_prepared();
 
   // Starts the heap of this process if requested. Calls `warn` if the heap is not available.

@@ -154,8 +154,8 @@ std::optional<std::uint16_t> Team::recalled_number(const select::PlanFeatures& p
 void Team::note_tuning() noexcept {
   if (rank_ != 0) return;
   const std::span<const int> cpus = selection_inputs_->locality().pus;
-  tuner_.visit_tried([&](const TunedClass& of, const Tuner::Remaining& remaining) {
-    tuning_history_.note_calls(cpus, of, remaining);
+  tuner_.visit_tried([&](const TunedClass& of, const Tuner::ClassProgress& progress) {
+    tuning_history_.note_calls(cpus, of, progress);
   });
 }
 

@@ -3,16 +3,17 @@
 //
 // Chooses by measured times which implementation runs the calls of a class: the team's plan with
 // the shortest predicted time, another of its plans, or an implementation outside the team, such as
-// the MPI. In a trial, each implementation runs some calls in turns, and the ranks combine their
-// times: the fastest one runs the calls from then on. The first trial compares only the team's plan
-// with the implementation outside. The team's other plans take part once the calls have taken much
-// longer than that costs, or sooner if this plan is slower than predicted, or not clearly faster
-// than the implementation outside. Trials are then repeated so rarely that slower implementations
-// cost at most one percent of the time of the calls, and sooner only if a trial has just found a
-// faster implementation.
+// the MPI. In a trial, several implementations run some calls each, one after the other, and the
+// ranks combine their times. The first trial of a class has three rounds. The first round compares
+// only the plan with the shortest predicted time and the implementation outside. The other plans
+// take part from the second round on, which begins when its expected cost is a small part of the
+// time of the calls so far. The permitted part is larger if the predicted plan is not clearly
+// faster than the implementation outside, or is slower than predicted. Trials are then repeated so
+// rarely that slower implementations cost at most one percent of the time of the calls, and sooner
+// only if a trial has just found a faster implementation.
 //
-// The tuner does not communicate. The ranks of a team begin the same calls, so their tuners are in
-// the same state.
+// The tuner does not communicate. All ranks begin the same calls, and the caller passes the same
+// verdicts and recalled results to each, so all ranks take the same turns. Only rank 0 keeps costs.
 #pragma once
 
 #include <algorithm>
@@ -49,16 +50,18 @@ inline constexpr std::uint16_t first_recalled_number = 0xff00;
 struct TunedCall {
   select::Operation operation = select::Operation::barrier;
   std::size_t bytes = 0;  // 0 if only pairs of ranks know the sizes
-  // The caller can run the call with the same result.
+  // The caller may run the call. The result is the same, unless the user permits any order of
+  // reduction.
   bool may_run_outside = false;
-  // The number of blocks that `bytes` is the size of; depends only on the operation and the team.
+  // `bytes` is the total size of this number of blocks, which depends only on the operation and the
+  // team.
   std::size_t blocks = 1;
 };
 
 // A class of calls that have trials of their own.
 struct TunedClass {
   select::Operation operation = select::Operation::barrier;
-  std::size_t most_bytes = 0;  // the largest size in the class
+  std::size_t most_bytes = 0;  // the largest size of a block in the class
   bool may_run_outside = false;
   auto operator<=>(const TunedClass&) const = default;
 };
@@ -66,7 +69,7 @@ struct TunedClass {
 // The result of the latest round of a class, from which a later tuner of these ranks can continue.
 struct TuningRecord {
   Implementation kept = Implementation::chosen;
-  bool is_settled = true;          // a trial has ended with its last round
+  bool is_settled = true;          // the first trial of the class has ended
   select::PlanFeatures plan = {};  // of the implementation that was kept; no algorithm if outside
   double median_ns = 0;            // its time
   std::uint32_t calls_until_next = 0;
@@ -79,7 +82,7 @@ struct Turn {
   Implementation by = Implementation::chosen;
   bool is_in_trial = false;
   bool is_timed = false;        // the caller reports the times with Tuner::end()
-  bool is_verdict_due = false;  // the ranks first have to call Tuner::judge() and accept()
+  bool is_verdict_due = false;  // first, rank 0 calls Tuner::judge(), then all ranks accept()
   bool is_recall_due = false;   // the ranks first have to call Tuner::recall()
   std::uint8_t which = 0;       // of the alternatives, if one of them runs the call
   AlternativeNumbers alternatives = {0, 1, 2};
@@ -102,9 +105,10 @@ class Tuner {
     std::uint8_t timed_calls;
     std::uint8_t most_contenders;
 
-    // Returns the number of calls after which the data of a contender have passed through its whole
-    // queue, and all timed ones have followed. Until then, each call finds cache lines that another
-    // contender has left to the wrong core.
+    // Returns the number of calls in a block: the timed calls, after as many as move one queue size
+    // of data, within the limits of the round. Below 8 KiB, the limit is lower than that. Until the
+    // data have passed through the queue, each call finds its cache lines where another contender
+    // left them.
     constexpr int block_calls(std::size_t call_bytes) const {
       const std::size_t calls =
           timed_calls + select::usual_queue_bytes / std::max<std::size_t>(call_bytes, 1);
@@ -114,7 +118,7 @@ class Tuner {
   static constexpr std::array<Round, 3> rounds = {
       {{3, 3, 2, 2}, {3, 3, 2, contenders}, {14, 136, 8, 4}}};
   static constexpr std::size_t last_round = rounds.size() - 1;
-  static constexpr std::uint8_t first_round_of_all = 1;
+  static constexpr std::uint8_t first_full_round = 1;
 
  public:
   static constexpr std::uint32_t calls_before_trial = 4;
@@ -122,7 +126,7 @@ class Tuner {
   // largest for calls without data.
   static constexpr int calls_of_trial(std::size_t bytes) {
     int calls = 0;
-    for (std::size_t round = first_round_of_all; round < rounds.size(); ++round)
+    for (std::size_t round = first_full_round; round < rounds.size(); ++round)
       calls += rounds[round].block_calls(bytes) * rounds[round].most_contenders;
     return calls;
   }
@@ -167,11 +171,12 @@ class Tuner {
   // The result of a round of a trial. Rank 0 determines it, and it holds on all ranks.
   struct Verdict {
     Next next = Next::round;
-    std::uint8_t remaining = 0;    // contenders in the next round, as bits
+    std::uint8_t remaining = 0;    // contenders of this round that are left, as bits
     std::uint8_t block_calls = 0;  // of each of them
     std::uint8_t kept = 0;         // the contender that runs later calls
     std::uint32_t calls_until_next = 0;
-    // The same for a later tuner, which repeats the round that this one has ended.
+    // The number of calls after which a later tuner starts the second round. It repeats that round
+    // if this tuner has already run it.
     std::uint32_t calls_until_repetition = 0;
     std::array<double, contenders> median_ns{};  // 0 if it was not tried
   };
@@ -206,7 +211,7 @@ class Tuner {
 
   // How a class goes on. A trial in progress counts as one that has ended without a result: the
   // later calls have to pay for its calls before the next one.
-  struct Remaining {
+  struct ClassProgress {
     std::uint32_t calls_until_next = 0;
     bool is_settled = true;       // as in the record
     bool is_interrupted = false;  // the latest trial
@@ -220,9 +225,9 @@ class Tuner {
   // Lets the team's choice run all calls of the operation.
   void exclude(select::Operation operation) { excluded_.set(static_cast<std::size_t>(operation)); }
 
-  // Begins a call, and stores its turn, if the latest call of the operation was of the same class,
-  // and no trial starts or continues. Otherwise does nothing and returns false. Takes a few
-  // nanoseconds, so that small calls do not become slower.
+  // Begins a call and stores its turn if the latest call of the operation had the same size and the
+  // call is not part of a trial. Otherwise does nothing and returns false. Takes a few nanoseconds,
+  // so that small calls do not become slower.
   bool begin_like_latest(const TunedCall& call, Turn& turn) {
     const Latest& latest = latest_[static_cast<std::size_t>(call.operation)];
     Class* const known = latest.call_class;
@@ -240,37 +245,42 @@ class Tuner {
     turn.alternatives = known->alternatives;
     return true;
   }
-  // Does the same for any call that no trial starts or continues with, or that is not tuned.
+  // Does the same without requiring the same size. A call that is not tuned runs by the predicted
+  // plan.
   bool begin_outside_trial(const TunedCall& call, Turn& turn) {
     return begin_like_latest(call, turn) || begin_kept(call, turn);
   }
   // Begins any call.
   Turn begin(const TunedCall& call);
-  // Continues with what is known about the call's class, if anything, instead of its first trial,
-  // or lets the suggested alternative take part in it. Due before the first round, and again before
-  // the alternatives take part for the first time.
+  // Applies an earlier result to the call's class. A settled result replaces the first trial, any
+  // other only its first round. Without a result, a suggested plan becomes the first alternative. A
+  // recall is due before the first round, and again before the alternatives first take part,
+  // because another team may have settled the class meanwhile.
   // Called on all ranks. Returns the turn of the call that has begun.
   // Requires: a recall is due.
   Turn recall(const TunedCall& call, const Recalled& recalled);
   // Ends a timed call that ran with a plan of these features.
   void end(const Turn& turn, const Sample& sample, const select::PlanFeatures& plan);
-  // Removes the alternative of the turn from this trial, because the team has none with its number.
-  // All ranks call this in the same call.
+  // Removes the alternative of the turn from this trial, because the team has none with its number,
+  // or cannot set it up. All ranks call this in the same call.
   // Requires: the turn is in a trial.
   void leave_out_alternative(const Turn& turn);
-  // Removes the alternative of the turn from this trial, and starts the next trial after `calls`
-  // calls at the latest. All ranks call this in the same call.
-  // Requires: the turn is in a trial.
+  // Leaves the alternative of the turn out of this trial. The next trial starts when it may take
+  // part again, after `calls` further calls. If this trial ends later than that, the next one
+  // starts at its usual time. All ranks call this in the same call. Requires: the turn is in a
+  // trial.
   void postpone_alternative(const Turn& turn, std::uint32_t calls);
-  // Returns the number of calls of the class after which these calls have taken so long that the
-  // set-up of the alternative, and its first calls if it is predicted to be very slow, are a
-  // permitted part of it; 0 if they have. Differs between ranks.
+  // Returns how many further calls the class must make before the alternative's cost is at most one
+  // percent of the time of all its calls; 0 if it already is. The cost is the set-up, plus the
+  // excess of its first calls if it is predicted to take more than four times as long as the calls
+  // so far. The result differs between ranks, so the caller uses rank 0's.
   // Requires: the turn is in a trial.
   std::uint32_t calls_that_justify(const Turn& turn, double set_up_ns, double predicted_ns) const;
 
   // Requires: a verdict is due.
   const Samples& samples(const Turn& turn) const { return trials_[turn.trial].samples; }
-  // Called on rank 0, by which `by_rank` holds the samples of all ranks.
+  // Returns the verdict on the round. Called on rank 0 only. `by_rank` contains the samples of each
+  // rank. Requires: a verdict is due.
   Verdict judge(const Turn& turn, std::span<const Samples> by_rank);
   // Called on all ranks. Returns the turn of the call that has begun.
   Turn accept(const Turn& turn, const Verdict& verdict);
@@ -279,7 +289,7 @@ class Tuner {
   // Returns the same as long as it has not been taken.
   const std::optional<Result>& latest_result() const { return result_; }
   // Calls `visit` with each class whose present implementation a trial has determined, and its
-  // Remaining. Omits classes in the pause before the last round, because a later tuner does not
+  // progress. Omits classes in the pause before the last round, because a later tuner does not
   // continue with that.
   template <class Visit>
   void visit_tried(Visit visit) const;
@@ -295,16 +305,17 @@ class Tuner {
     bool is_tried = false;
     bool is_interrupted = false;  // the latest trial has ended without a result
     bool has_recalled = false;
-    bool has_suggestion = false;  // or none exists
-    bool is_settled = false;      // a trial has ended with its last round
-    std::uint8_t round = 0;       // in which the next trial begins or continues
-    std::uint8_t remaining = 0;   // contenders that are left from the rounds before it, as bits
+    bool is_suggestion_recalled = false;
+    bool is_settled = false;     // the first trial has ended
+    std::uint8_t round = 0;      // in which the next trial begins or continues
+    std::uint8_t remaining = 0;  // contenders that are left from the rounds before it, as bits
     std::uint8_t block_calls = 0;
     std::uint8_t trial = no_trial;
     std::uint8_t confirmations = 0;  // consecutive trials with the same result
-    // On rank 0, for the first trial: the permitted part of the time, what its rounds before the
-    // present one have cost, and how much faster their results are than the team's choice.
-    double first_cost = 0;
+    // On rank 0: the largest cost of the next round of the first trial, as a part of the time of
+    // the calls; and since the last trial, the time lost in rounds, and the time per call that
+    // their results save, against the implementation before them.
+    double permitted_part = 0;
     double lost_ns = 0;
     double saved_ns = 0;
     std::uint64_t calls = 0;
@@ -410,9 +421,9 @@ void Tuner::visit_tried(Visit visit) const {
     if (!one.is_tried || (one.round == last_round && !one.is_settled)) continue;
     const TunedClass of = class_of_key(one.key);
     if (one.trial == no_trial) {
-      visit(of, Remaining{one.calls_left(), one.is_settled, one.is_interrupted});
+      visit(of, ClassProgress{one.calls_left(), one.is_settled, one.is_interrupted});
     } else {
-      visit(of, Remaining{trials_[one.trial].calls_after_interruption(), one.is_settled, true});
+      visit(of, ClassProgress{trials_[one.trial].calls_after_interruption(), one.is_settled, true});
     }
   }
 }

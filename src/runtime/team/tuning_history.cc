@@ -80,17 +80,17 @@ void TuningHistory::note(std::span<const int> cpus, const TunedClass& of,
 }
 
 void TuningHistory::note_calls(std::span<const int> cpus, const TunedClass& of,
-                               const Tuner::Remaining& remaining) noexcept {
+                               const Tuner::ClassProgress& progress) noexcept {
   try {
     const Key key = key_for(cpus, of);
     const std::scoped_lock lock(mutex_);
     const auto found = entries_.find(key);
     if (found == entries_.end()) return;
     TuningRecord& record = found->second.record;
-    if (record.is_settled && !remaining.is_settled) return;
+    if (record.is_settled && !progress.is_settled) return;
     std::uint32_t& present = record.calls_until_next;
-    if (!remaining.is_interrupted && present <= remaining.calls_until_next) return;
-    present = remaining.calls_until_next;
+    if (!progress.is_interrupted && present <= progress.calls_until_next) return;
+    present = progress.calls_until_next;
     found->second.is_changed = true;
   } catch (const std::bad_alloc&) {
     return;

@@ -47,7 +47,7 @@ class TuningHistory {
   // replaces the present one, which has elapsed. A number that is not settled does not replace one
   // that is.
   void note_calls(std::span<const int> cpus, const TunedClass& of,
-                  const Tuner::Remaining& remaining) noexcept;
+                  const Tuner::ClassProgress& progress) noexcept;
   // Returns the records that differ from those at the start.
   Records changed() const;
 

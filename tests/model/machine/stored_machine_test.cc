@@ -73,6 +73,17 @@ TEST_F(StoredMachineTest, IsInvalidIfHwlocReadsAnotherTopology) {
   EXPECT_EQ(stored().find(), std::nullopt);
 }
 
+// The MPI may change the environment in the meantime.
+TEST_F(StoredMachineTest, IsFoundInAnEnvironmentThatWasReadBefore) {
+  stored().store("text", "");
+  const auto before = StoredMachine::Environment::own();
+  setenv("HWLOC_XMLFILE", "node.xml", 1);
+  setenv("XDG_CACHE_HOME", "/nowhere", 1);
+  const System system((folder_.path() / "system").string());
+  EXPECT_EQ(StoredMachine("", system, before, read_cgroup_limits(system)).find(), "text");
+  EXPECT_EQ(stored().find(), std::nullopt);
+}
+
 TEST_F(StoredMachineTest, IsInvalidIfAMachineFileIsAdded) {
   stored().store("text", "");
   write_text("schema = 1\n", folder_.path() / "config/huddle/machines/new.toml");

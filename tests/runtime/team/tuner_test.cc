@@ -377,6 +377,18 @@ TEST(Tuner, RepeatsTrialsRarely) {
   EXPECT_LT(lost_ns, 0.01 * many * 1000);
 }
 
+// The interval doubles only if a trial confirms the result.
+TEST(Tuner, TriesAgainSoonAfterAResultThatWasConfirmedOften) {
+  TunedRanks ranks;
+  ranks.recalled = [](const TunedClass& /*of*/) {
+    return Tuner::Recalled{.is_known = true, .confirmations = 9, .calls_until_next = 1};
+  };
+  const auto& result = ranks.tuner(0).latest_result();
+  while (!result) ranks.call(small_call, {1000, 1400, 500});
+  EXPECT_EQ(result->record.kept, Implementation::outside);
+  EXPECT_LT(result->record.calls_until_next, 5000U);
+}
+
 TEST(Tuner, NoticesThatAnotherImplementationHasBecomeFaster) {
   TunedRanks ranks;
   ranks.calls(first_trial, small_call, {1000, 1400, 1300});
@@ -620,10 +632,10 @@ TEST(Tuner, StatesHowManyCallsRemainUntilTheNextTrial) {
   while (!result) ranks.call(small_call, {1000, 1200, 800});
   ranks.calls(10, small_call, {1000, 1200, 800});
   std::vector<std::uint32_t> left;
-  ranks.tuner(0).visit_tried([&](const TunedClass& of, const Tuner::Remaining& remaining) {
+  ranks.tuner(0).visit_tried([&](const TunedClass& of, const Tuner::ClassProgress& progress) {
     EXPECT_EQ(of, result->of);
-    EXPECT_FALSE(remaining.is_interrupted);
-    left.push_back(remaining.calls_until_next);
+    EXPECT_FALSE(progress.is_interrupted);
+    left.push_back(progress.calls_until_next);
   });
   ASSERT_EQ(left.size(), 1U);
   EXPECT_EQ(left.front() + 10, result->record.calls_until_next);
@@ -637,9 +649,9 @@ TEST(Tuner, PostponesATrialThatTheEndOfARunInterrupts) {
   ranks.calls(static_cast<int>(result->record.calls_until_next) + 10, small_call,
               {1000, 1200, 800});
   std::uint32_t left = 0;
-  ranks.tuner(0).visit_tried([&](const TunedClass& /*of*/, const Tuner::Remaining& remaining) {
-    EXPECT_TRUE(remaining.is_interrupted);
-    left = remaining.calls_until_next;
+  ranks.tuner(0).visit_tried([&](const TunedClass& /*of*/, const Tuner::ClassProgress& progress) {
+    EXPECT_TRUE(progress.is_interrupted);
+    left = progress.calls_until_next;
   });
   EXPECT_GT(left, 1000U);
 }
@@ -662,7 +674,7 @@ TEST(Tuner, RarelyRepeatsTrialsThatMakeRoomForOthers) {
   EXPECT_LE(other_calls, phases * calls_of_phase * classes.size() / 20);
   std::size_t tried = 0;
   ranks.tuner(0).visit_tried(
-      [&](const TunedClass& /*of*/, const Tuner::Remaining& /*remaining*/) { ++tried; });
+      [&](const TunedClass& /*of*/, const Tuner::ClassProgress& /*progress*/) { ++tried; });
   EXPECT_EQ(tried, classes.size());
 }
 
@@ -677,10 +689,10 @@ TEST(Tuner, RemembersThatATrialHasMadeRoom) {
   };
   for (const TunedCall& call : classes) ranks.calls(200, call, {1000, 1200, 1100});
   std::vector<bool> interrupted;
-  ranks.tuner(0).visit_tried([&](const TunedClass& of, const Tuner::Remaining& remaining) {
+  ranks.tuner(0).visit_tried([&](const TunedClass& of, const Tuner::ClassProgress& progress) {
     if (of.most_bytes != 8) return;
-    EXPECT_GT(remaining.calls_until_next, 1000U);
-    interrupted.push_back(remaining.is_interrupted);
+    EXPECT_GT(progress.calls_until_next, 1000U);
+    interrupted.push_back(progress.is_interrupted);
   });
   EXPECT_EQ(interrupted, std::vector<bool>{true});
 }
