@@ -18,7 +18,7 @@ namespace huddle::machine {
 // machine files. All functions work for the calling process.
 class StoredMachine {
  public:
-  // What follows from environment variables.
+  // These follow from environment variables.
   struct Environment {
     std::string cache_folder;  // with a trailing slash; empty if there is none
     std::string hwloc_variables;

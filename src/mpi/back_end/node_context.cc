@@ -203,10 +203,10 @@ void NodeContext::make(const std::string& machine_text) {
   if (context_) return;
   take_prepared();
   team::ContextOptions options;
-  const auto known = std::exchange(prepared_, std::nullopt);
+  auto known = std::exchange(prepared_, std::nullopt);
   const bool is_known = known && known->machine_text == machine_text;
-  options.machine = is_known ? known->machine : parsed(machine_text);
-  if (known) options.limits = known->limits;
+  options.machine = is_known ? std::move(known->machine) : parsed(machine_text);
+  if (known) options.limits = std::move(known->limits);
   options.machine_text = machine_text;
   options.arena.cap_bytes = team::default_cap_bytes;
   options.progress = progress_;

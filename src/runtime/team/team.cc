@@ -446,7 +446,6 @@ inline Team::Chosen& Team::chosen_for(const Call& call) {
 const BoundPlan& Team::bound_plan_for(const Call& call, memory::HeapUse& in_use) {
   Chosen& chosen = chosen_for(call);
   last_forced_ = chosen.forced;
-  last_expected_ = {.search_ns = chosen.expected.search_ns};
   if (turn_.by == Implementation::alternative) {
     const std::optional<BoundPlan>& known = chosen.bound_alternatives[turn_.which];
     if (known && chosen.has_alternative(turn_)) return *known;
@@ -454,9 +453,10 @@ const BoundPlan& Team::bound_plan_for(const Call& call, memory::HeapUse& in_use)
   }
   const auto& [usual, where_mapped] = chosen.choice;
   if (where_mapped) in_use.begin(peer_access_.heap());
-  if (where_mapped && all_have_mapped(call)) return *where_mapped;
   last_expected_ = chosen.expected;
-  return usual;
+  if (!where_mapped || !all_have_mapped(call)) return usual;
+  last_expected_.call_ns = 0;
+  return *where_mapped;
 }
 
 Team::Chosen& Team::chosen_for_new(const Call& call, std::size_t bytes, bool root_moved) {

@@ -289,7 +289,7 @@ class Team {
   int bcast_root_ = 0;                   // of the last broadcast
   const BoundPlan* last_run_ = nullptr;  // points into one of the choices above
   std::string_view last_forced_;         // algorithm that was forced for that call, if any
-  Tuner::Expectation last_expected_;     // of the usual plan for that call, if it ran
+  Tuner::Expectation last_expected_;     // of the latest call by a chosen plan
   std::uint32_t idle_calls_ = 0;         // number of calls that moved no data
   context::CallStamp enclosing_call_;
   RankError lost_;  // why the team is unusable

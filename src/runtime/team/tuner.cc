@@ -255,8 +255,8 @@ void Tuner::postpone_alternative(const Turn& turn, std::uint32_t calls) {
   call_class.postponed |= bit_of(turn.which);
 }
 
-// If the contender was about to run its first call, the remaining ones share the calls of the
-// round. Otherwise it keeps its turns, because times of this round have been noted.
+// Removes the contender from the round if it was about to run its first call, so that the round
+// becomes shorter. Otherwise it keeps its turns, and its times do not count.
 void Tuner::Trial::leave_out(std::size_t contender) {
   left_out |= bit_of(contender);
   if (round == last_round || (calls - 1U) % block_calls != 0) return;
@@ -281,9 +281,7 @@ std::uint32_t Tuner::calls_that_justify(const Turn& turn, double set_up_ns,
   if (least_ns == unknown) least_ns = outside_ns;
   const double excess_ns = rounds[first_full_round].most_block_calls *
                            std::max(0.0, predicted_ns - usual_error * least_ns);
-  const double calls = (set_up_ns + excess_ns) / most_cost / std::max(1.0, least_ns) -
-                       static_cast<double>(trial.call_class->calls);
-  return static_cast<std::uint32_t>(std::clamp(calls, 0.0, most_calls_until_next));
+  return calls_worth(set_up_ns + excess_ns, most_cost, least_ns, trial.call_class->calls);
 }
 
 Turn Tuner::accept(const Turn& turn, const Verdict& verdict) {

@@ -105,10 +105,10 @@ class Tuner {
     std::uint8_t timed_calls;
     std::uint8_t most_contenders;
 
-    // Returns the number of calls in a block: the timed calls, after as many as move one queue size
-    // of data, within the limits of the round. Below 8 KiB, the limit is lower than that. Until the
-    // data have passed through the queue, each call finds its cache lines where another contender
-    // left them.
+    // Returns the number of calls in a block: calls that move one queue size of data, and then the
+    // timed ones, within the limits of the round. Below 8 KiB, the limit is lower than that. Until
+    // the data have passed through the queue, each call finds its cache lines where another
+    // contender left them.
     constexpr int block_calls(std::size_t call_bytes) const {
       const std::size_t calls =
           timed_calls + select::usual_queue_bytes / std::max<std::size_t>(call_bytes, 1);
@@ -137,7 +137,7 @@ class Tuner {
     return most;
   }();
 
-  // What rank 0 knows about the team's choice before it has run. 0 means unknown.
+  // Rank 0 knows this about the team's choice before it has run. A time of 0 is unknown.
   struct Expectation {
     double call_ns = 0;    // predicted
     double search_ns = 0;  // time in which the team lists the alternatives
@@ -162,7 +162,7 @@ class Tuner {
   };
   using Samples = std::array<TimedCall, samples_per_round>;
 
-  // What follows a round of a trial.
+  // Determines what follows a round of a trial.
   enum class Next : std::uint8_t {
     round,        // the next round, at once
     later_round,  // the next round, after a number of calls
@@ -209,8 +209,8 @@ class Tuner {
     std::uint32_t calls_until_next = 0;
   };
 
-  // How a class goes on. A trial in progress counts as one that has ended without a result: the
-  // later calls have to pay for its calls before the next one.
+  // States when a class has its next trial. A trial in progress counts as one that has ended
+  // without a result: the later calls have to pay for its calls before the next one.
   struct ClassProgress {
     std::uint32_t calls_until_next = 0;
     bool is_settled = true;       // as in the record

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// What tuner.cc and tuner_verdict.cc share: the contenders of a trial as numbers and sets of bits,
-// and the limits on the cost of trials.
+// Describes the contenders of a trial as numbers and sets of bits, and limits the cost of trials.
+// Only tuner.cc and tuner_verdict.cc include this file.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -68,6 +69,13 @@ inline constexpr double most_cost = 0.01;
 inline constexpr double most_first_cost = 0.1;
 
 inline constexpr double most_calls_until_next = 1 << 30;
+// Returns after how many further calls of this time `lost_ns` is the given part of the time of all.
+inline std::uint32_t calls_worth(double lost_ns, double part, double ns,
+                                 std::uint64_t calls_so_far) {
+  const double calls = lost_ns / (part * std::max(1.0, ns)) - static_cast<double>(calls_so_far);
+  return static_cast<std::uint32_t>(std::clamp(calls, 0.0, most_calls_until_next));
+}
+
 // After this number of trials most alternatives have taken part in one.
 inline constexpr int usual_trials = 5;
 // The gap doubles at most this number of times, because the state of the machine may change: a

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright the huddle contributors
 //
-// The part of the tuner that only rank 0 runs: the result of each round of a trial.
+// The results of the rounds of a trial. Rank 0 determines them, and all ranks note them.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -178,16 +178,6 @@ std::uint32_t Tuner::calls_until_next(const Trial& trial, const Verdict& verdict
       is_confirmed ? std::max(0, trial.call_class->confirmations - usual_trials) : 0;
   return static_cast<std::uint32_t>(std::min(most_calls_until_next, std::ldexp(calls, doublings)));
 }
-
-namespace {
-
-// Returns after how many calls of this time `lost_ns` is the given part of their time.
-std::uint32_t calls_worth(double lost_ns, double part, double ns, std::uint64_t calls_so_far) {
-  const double calls = lost_ns / (part * std::max(1.0, ns)) - static_cast<double>(calls_so_far);
-  return static_cast<std::uint32_t>(std::clamp(calls, 0.0, most_calls_until_next));
-}
-
-}  // namespace
 
 // Returns the number of further calls until the list of alternatives, and the round in which they
 // take part for the first time, are worth their cost. The alternatives are assumed to take twice as
